@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The border between kernel and user space: what the sink's program is told (rodata, set before it is loaded) and what
+ * it counts (maps). Both sides compile this file; it holds data and no code. Addresses are in network order, ports,
+ * EtherTypes and VLAN ids in host order.
+ */
+#ifndef RESPONDER_ABI_H
+#define RESPONDER_ABI_H
+
+#include <stddef.h>
+
+#include <linux/types.h>
+
+/* ---- what is test traffic (bpf/match.h applies it) ---- */
+
+/*
+ * Most values that one option takes. Each list is searched in straight-line code that the verifier cuts down to the
+ * values in use, so a larger number costs nothing while it is not used, and program length (a branch or two a value).
+ */
+enum {
+	MATCH_PORTS = 16,
+	MATCH_ETHERTYPES = 8,
+	MATCH_VLANS = 8,
+	MATCH_PREFIXES = 8,
+	MATCH_MACS = 8,
+};
+
+struct match_range {
+	__u16 first, last;
+};
+
+struct match_prefix4 {
+	__be32 address, mask;
+};
+
+struct match_prefix6 {
+	__be32 address[4], mask[4];
+} __attribute__((aligned(8))); /* compared in halves */
+
+struct match_mac {
+	__u8 bytes[6];
+};
+
+/*
+ * A frame is test traffic if at least one thing identifies it AND no list that restricts leaves it out.
+ * An empty list identifies nothing and restricts nothing.
+ */
+struct match_cfg {
+	/* identify */
+	__u8 all;               /* every frame but link control, ARP, ND and DHCP, whatever its bytes mean */
+	__u8 any_udp;           /* every UDP datagram */
+	__u8 port_count, ethertype_count, network4_count, network6_count;
+	/* restrict */
+	__u8 any_mac;           /* also frames to another unicast MAC address than the port's own */
+	union {
+		struct {
+			__u8 vlan_count, inner_vlan_count;
+			__u8 source4_count, source6_count, destination4_count, destination6_count;
+			__u8 source_mac_count, destination_mac_count;
+		};
+		__u64 restricts; /* all eight at once: one look tells a frame that nothing restricts it */
+	};
+
+	struct match_range port[MATCH_PORTS];              /* UDP destination */
+	__u16 ethertype[MATCH_ETHERTYPES];                 /* of what is not IP */
+	struct match_prefix4 network4[MATCH_PREFIXES];     /* UDP to these, on any port */
+	struct match_prefix6 network6[MATCH_PREFIXES];
+	struct match_range vlan[MATCH_VLANS];              /* outermost tag */
+	struct match_range inner_vlan[MATCH_VLANS];        /* second tag */
+	struct match_prefix4 source4[MATCH_PREFIXES], destination4[MATCH_PREFIXES];
+	struct match_prefix6 source6[MATCH_PREFIXES], destination6[MATCH_PREFIXES];
+	struct match_mac source_mac[MATCH_MACS], destination_mac[MATCH_MACS];
+};
+
+struct sink_cfg {
+	struct match_cfg match;
+	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
+	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
+	__be32 address4;
+	__be32 address6[4];
+};
+
+/* ---- what was counted ---- */
+
+/*
+ * Every frame is counted exactly once, in one slot, so that the slots add up to what the program saw. Test frames are
+ * counted in the bin of their size, which makes the size histogram free. Sizes are with FCS (RFC 2544 section 9, RMON).
+ * X(identifier, smallest size)
+ */
+#define SINK_SIZE_BINS(X) \
+	X(0, 0) \
+	X(64, 64) \
+	X(65, 65) \
+	X(128, 128) \
+	X(256, 256) \
+	X(512, 512) \
+	X(1024, 1024) \
+	X(1519, 1519) \
+	X(2048, 2048) \
+	X(4096, 4096) \
+	X(8192, 8192)
+
+/* Answered by the program itself (XDP_TX). X(identifier, key in JSON, text for people) */
+#define SINK_ANSWERS(X) \
+	X(ARP_REPLY, "arp_reply", "ARP replies") \
+	X(ND_REPLY, "nd_reply", "neighbour advertisements") \
+	X(PING_REPLY, "ping_reply", "ping replies")
+
+/*
+ * Passed up the stack, under the first reason that applies. X(identifier, key in JSON, text for people)
+ * No option takes the first four.
+ */
+#define SINK_REASONS(X) \
+	X(CONTROL, "control", "link control (01:80:C2)") \
+	X(ARP, "arp", "ARP") \
+	X(ND, "nd", "neighbour discovery") \
+	X(DHCP, "dhcp", "DHCP") \
+	X(MALFORMED, "malformed", "malformed (a header or length that lies)") \
+	X(TOO_DEEP, "too_deep", "over 2 VLAN tags or 8 IPv6 extension headers") \
+	X(FRAGMENT, "fragment", "IP fragment without ports") \
+	X(TCP, "tcp", "TCP") \
+	X(ICMP, "icmp", "ICMP") \
+	X(UDP, "udp", "UDP, not test traffic") \
+	X(OTHER_IP, "other_ip", "other IP protocol") \
+	X(OTHER_ETHERTYPE, "other_ethertype", "other EtherType") \
+	X(OTHER_MAC, "other_mac", "test traffic, other MAC address") \
+	X(OTHER_VLAN, "other_vlan", "test traffic, other VLAN") \
+	X(OTHER_ADDRESS, "other_address", "test traffic, other IP address")
+
+enum sink_slot {
+#define X(id, smallest) SINK_SIZE_##id,
+	SINK_SIZE_BINS(X)
+#undef X
+	SINK_SIZE_END,
+	SINK_ANSWER_FIRST = SINK_SIZE_END,
+	SINK_BEFORE_ANSWERS = SINK_ANSWER_FIRST - 1, /* so that the next enumerator is SINK_ANSWER_FIRST */
+#define X(id, key, text) SINK_##id,
+	SINK_ANSWERS(X)
+	SINK_ANSWER_END,
+	SINK_REASON_FIRST = SINK_ANSWER_END,
+	SINK_BEFORE_REASONS = SINK_REASON_FIRST - 1,
+	SINK_REASONS(X)
+#undef X
+	SINK_SLOTS,
+};
+
+struct sink_count {
+	__u64 frames;
+	__u64 l2_bytes;         /* as the program sees a frame: without FCS */
+	__u64 l3_bytes;         /* by IP's own length, so without padding; for others all behind the last tag */
+	__u64 payload_bytes;    /* behind the UDP header; for others all behind the last header that was read */
+};
+
+/* Value of the per-CPU map sink_queues; key: receive queue. Counters only rise. */
+struct sink_counters {
+	struct sink_count slot[SINK_SLOTS];
+};
+
+/* ---- what passed by, while nobody finds any test traffic (map sink_flows) ---- */
+
+enum { SINK_FLOWS = 1024 };
+
+struct sink_flow_key {
+	__be32 source[4], destination[4]; /* IPv4: in [0] */
+	__u16 ethertype;
+	__u16 destination_port;         /* 0: no UDP */
+	__u16 vlan[2];                  /* ids, outermost first */
+	__u8 destination_mac[6];
+	__u8 tags;
+	__u8 protocol;                  /* 0: no IP */
+	__u8 slot;                      /* the reason that it passed, enum sink_slot */
+	__u8 zero[3];                   /* no hole: the kernel hashes every byte */
+};
+
+struct sink_flow {
+	__u64 frames, l2_bytes;
+};
+
+#ifdef __cplusplus
+#define RESPONDER_ASSERT static_assert
+#else
+#define RESPONDER_ASSERT _Static_assert
+#endif
+RESPONDER_ASSERT(offsetof(struct match_cfg, destination_mac_count) == offsetof(struct match_cfg, restricts) + 7,
+		 "one look at eight counts");
+RESPONDER_ASSERT(sizeof(struct sink_count) == 32, "a count fills half a cache line");
+RESPONDER_ASSERT(sizeof(struct sink_flow_key) == 52, "no padding: the kernel hashes every byte");
+
+#endif

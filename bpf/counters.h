@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sink's maps, and the one way to count in them. */
+#ifndef RESPONDER_COUNTERS_H
+#define RESPONDER_COUNTERS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "parse.h"
+
+/* Counters a receive queue. The loader raises max_entries to the number of queues before it loads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sink_counters);
+} sink_queues SEC(".maps");
+
+/* What passed by while sink_watch_flows was set. Least recently seen ones make room: busy ones tend to stay. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SINK_FLOWS);
+	__type(key, struct sink_flow_key);
+	__type(value, struct sink_flow);
+} sink_flows SEC(".maps");
+
+static __always_inline void count(__u32 queue, __u32 slot, __u64 length, const struct frame *f)
+{
+	struct sink_counters *counters = bpf_map_lookup_elem(&sink_queues, &queue);
+	struct sink_count *c;
+
+	if (unlikely(!counters)) {
+		queue = 0; /* cannot be: the map has a place for every queue; a lost count would be worse than a misplaced one */
+		counters = bpf_map_lookup_elem(&sink_queues, &queue);
+	}
+	if (!counters || slot >= SINK_SLOTS)
+		return;
+	c = &counters->slot[slot];
+	c->frames++;
+	c->l2_bytes += length;
+	c->l3_bytes += f->l3_bytes;
+	c->payload_bytes += f->payload_bytes;
+}
+
+static __always_inline void watch_flow(const struct frame *f, struct span s, __u32 slot, __u64 length)
+{
+	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
+	const struct iphdr *ip4 = frame_ipv4(f, s);
+	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+	__u32 tags = frame_tags(f);
+	struct sink_flow_key key = {
+		.ethertype = to_host16(f->ethertype),
+		.destination_port = (__u16)f->destination_port,
+		.vlan = { tags >= 1 ? frame_vlan(s, 0) : 0, tags >= 2 ? frame_vlan(s, 1) : 0 },
+		.tags = (__u8)tags,
+		.protocol = (__u8)f->protocol,
+		.slot = (__u8)slot,
+	};
+	struct sink_flow *flow;
+
+	if (!FRAME_FITS(eth, s))
+		return;
+	__builtin_memcpy(key.destination_mac, eth->h_dest, ETH_ALEN);
+	if (ip4) {
+		key.source[0] = ip4->saddr;
+		key.destination[0] = ip4->daddr;
+	} else if (ip6) {
+		__builtin_memcpy(key.source, &ip6->saddr, sizeof(key.source));
+		__builtin_memcpy(key.destination, &ip6->daddr, sizeof(key.destination));
+	}
+	flow = bpf_map_lookup_elem(&sink_flows, &key);
+	if (!flow) {
+		struct sink_flow first = { .frames = 1, .l2_bytes = length };
+
+		bpf_map_update_elem(&sink_flows, &key, &first, BPF_NOEXIST);
+		return;
+	}
+	__sync_fetch_and_add(&flow->frames, 1);
+	__sync_fetch_and_add(&flow->l2_bytes, length);
+}
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#pragma once
+
+#include <string>
+
+namespace responder {
+
+// Which of the four capabilities that the commands need this process lacks: "CAP_BPF and CAP_NET_RAW are missing"; empty
+// if it has them all. (CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON, as in the kernel.)
+std::string missing_capabilities();
+
+// Can programs of others be looked up by id (CAP_SYS_ADMIN)?
+bool may_look_up_programs();
+
+} // namespace responder

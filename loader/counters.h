@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// From the map to numbers that can be subtracted: a Snapshot is what a sink's program has counted at one moment, and two of
+// them make Traffic and Rates. Counters only rise; nobody resets them.
+
+#pragma once
+
+#include "bpf/abi.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace responder {
+
+using Clock = std::chrono::steady_clock; // CLOCK_MONOTONIC
+
+using SlotCounts = std::array<sink_count, SINK_SLOTS>;
+
+// Sums of slots, as people use them.
+struct Traffic {
+    std::uint64_t frames = 0;
+    std::uint64_t l2_bytes = 0; // without FCS, as counted
+    std::uint64_t l3_bytes = 0;
+    std::uint64_t payload_bytes = 0;
+
+    std::uint64_t l1_bytes_on_wire() const noexcept;
+    std::uint64_t l2_bytes_with_fcs() const noexcept;
+    bool operator==(const Traffic&) const = default;
+};
+Traffic operator-(const Traffic& now, const Traffic& before) noexcept;
+Traffic& operator+=(Traffic& sum, const sink_count& count) noexcept;
+
+Traffic test_traffic(const SlotCounts& slots) noexcept;     // all size bins
+Traffic answered_traffic(const SlotCounts& slots) noexcept;
+Traffic passed_traffic(const SlotCounts& slots) noexcept;   // all reasons
+Traffic all_traffic(const SlotCounts& slots) noexcept;
+
+SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept;
+
+struct Snapshot {
+    Clock::time_point taken;
+    SlotCounts total{};
+    std::vector<SlotCounts> queues; // as many as the port has receive queues
+};
+
+// Average over a measured time; all 0 for no time.
+struct Rates {
+    double fps = 0;
+    double l1_bps = 0;
+    double l2_bps = 0; // with FCS
+    double l3_bps = 0;
+    double payload_bps = 0;
+};
+Rates rates(const Traffic& traffic, std::chrono::duration<double> time) noexcept;
+
+// Reads a sink's map. Allocates when constructed, not when reading.
+class SinkCounters {
+  public:
+    SinkCounters(int map_fd, unsigned queues); // throws Error
+
+    Snapshot empty_snapshot() const;
+    void read(Snapshot& snapshot) noexcept;
+
+  private:
+    int map_fd_; // the skeleton's
+    unsigned queues_;
+    std::vector<sink_counters> per_cpu_;
+};
+
+} // namespace responder

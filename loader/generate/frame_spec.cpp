@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/generate/frame_spec.h"
+
+#include "loader/error.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <span>
+
+namespace responder {
+
+namespace {
+
+constexpr unsigned ethernet_length = 14;
+constexpr unsigned tag_length = 4;
+constexpr unsigned ipv4_length = 20;
+constexpr unsigned ipv6_length = 40;
+constexpr unsigned udp_length = 8;
+
+constexpr unsigned ethertype_ipv4 = 0x0800;
+constexpr unsigned ethertype_ipv6 = 0x86DD;
+constexpr unsigned ethertype_vlan = 0x8100;
+constexpr unsigned ethertype_service_vlan = 0x88A8; // 802.1ad: the outer of two
+constexpr std::uint8_t protocol_udp = 17;
+
+unsigned ip_offset(const FrameSpec& spec) {
+    return ethernet_length + tag_length * static_cast<unsigned>(spec.vlans.size());
+}
+unsigned udp_offset(const FrameSpec& spec) { return ip_offset(spec) + (spec.source.v6 ? ipv6_length : ipv4_length); }
+
+void put16(std::uint8_t* at, unsigned value) {
+    at[0] = static_cast<std::uint8_t>(value >> 8);
+    at[1] = static_cast<std::uint8_t>(value);
+}
+void put32(std::uint8_t* at, std::uint32_t value) {
+    put16(at, value >> 16);
+    put16(at + 2, value & 0xFFFF);
+}
+
+// RFC 1071, not folded. No frame is long enough to overflow it.
+std::uint32_t sum16(std::span<const std::uint8_t> octets) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < octets.size(); ++i)
+        sum += i % 2 == 0 ? octets[i] << 8 : octets[i];
+    return sum;
+}
+
+std::uint32_t fold(std::uint32_t sum) {
+    while (sum > 0xFFFF)
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    return sum;
+}
+
+void put_ipv4(std::uint8_t* ip, unsigned length, const FrameSpec& spec) {
+    ip[0] = 0x45;
+    put16(ip + 2, length);
+    ip[8] = spec.ttl;
+    ip[9] = protocol_udp;
+    std::memcpy(ip + 12, spec.source.bytes.data(), 4);
+    std::memcpy(ip + 16, spec.destination.bytes.data(), 4);
+    put16(ip + 10, ~fold(sum16({ip, ipv4_length})));
+}
+
+void put_ipv6(std::uint8_t* ip, unsigned length, const FrameSpec& spec) {
+    ip[0] = 0x60;
+    put16(ip + 4, length - ipv6_length);
+    ip[6] = protocol_udp;
+    ip[7] = spec.ttl;
+    std::memcpy(ip + 8, spec.source.bytes.data(), 16);
+    std::memcpy(ip + 24, spec.destination.bytes.data(), 16);
+}
+
+// Of a UDP datagram over IPv6, with the pseudo header; its checksum field counts as it is.
+std::uint32_t udp6_sum(std::span<const std::uint8_t> udp, const FrameSpec& spec) {
+    return fold(sum16(udp) + sum16(spec.source.bytes) + sum16(spec.destination.bytes) +
+                static_cast<std::uint32_t>(udp.size()) + protocol_udp);
+}
+
+// Without UDP checksum.
+std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned source_port, unsigned destination_port,
+                                  std::uint32_t sequence) {
+    std::vector<std::uint8_t> frame(size - fcs_length);
+    const unsigned ip_at = ip_offset(spec);
+    const unsigned udp_at = udp_offset(spec);
+    const auto length = static_cast<unsigned>(frame.size());
+
+    std::ranges::copy(spec.destination_mac.bytes, frame.begin());
+    std::ranges::copy(spec.source_mac.bytes, frame.begin() + 6);
+    std::uint8_t* at = frame.data() + 12;
+    for (std::size_t tag = 0; tag < spec.vlans.size(); ++tag, at += tag_length) {
+        put16(at, tag + 1 < spec.vlans.size() ? ethertype_service_vlan : ethertype_vlan);
+        put16(at + 2, spec.vlans[tag]);
+    }
+    put16(at, spec.source.v6 ? ethertype_ipv6 : ethertype_ipv4);
+
+    if (spec.source.v6)
+        put_ipv6(frame.data() + ip_at, length - ip_at, spec);
+    else
+        put_ipv4(frame.data() + ip_at, length - ip_at, spec);
+
+    std::uint8_t* udp = frame.data() + udp_at;
+    put16(udp, source_port);
+    put16(udp + 2, destination_port);
+    put16(udp + 4, length - udp_at);
+
+    std::uint8_t signature[GENERATE_SIGNATURE_LENGTH] = {};
+    put32(signature + GENERATE_MAGIC_OFFSET, GENERATE_MAGIC);
+    if (spec.carries_sequence(size))
+        put32(signature + GENERATE_SEQUENCE_OFFSET, sequence);
+    const std::span payload = std::span(frame).subspan(udp_at + udp_length);
+    for (std::size_t i = 0; i < payload.size(); ++i)
+        payload[i] = i < sizeof(signature) ? signature[i] : static_cast<std::uint8_t>(i);
+    return frame;
+}
+
+void put_udp6_checksum(std::span<std::uint8_t> udp, const FrameSpec& spec) {
+    const std::uint32_t checksum = ~udp6_sum(udp, spec) & 0xFFFF;
+    put16(udp.data() + 6, checksum != 0 ? checksum : 0xFFFF); // 0 would say that there is none
+}
+
+std::vector<std::uint8_t> frame_with(const FrameSpec& spec, unsigned size, unsigned source_port,
+                                     unsigned destination_port, std::uint32_t sequence) {
+    std::vector<std::uint8_t> frame = lay_out(spec, size, source_port, destination_port, sequence);
+    if (spec.source.v6)
+        put_udp6_checksum(std::span(frame).subspan(udp_offset(spec)), spec);
+    return frame;
+}
+
+[[noreturn]] void refuse(std::string what, std::string why) {
+    throw Error(ExitCode::usage, std::move(what), std::move(why));
+}
+
+} // namespace
+
+std::optional<IpAddress> IpAddress::parse(std::string_view text) {
+    const std::string terminated(text);
+    IpAddress address;
+    if (inet_pton(AF_INET, terminated.c_str(), address.bytes.data()) == 1)
+        return address;
+    address.v6 = true;
+    if (inet_pton(AF_INET6, terminated.c_str(), address.bytes.data()) == 1)
+        return address;
+    return std::nullopt;
+}
+
+unsigned FrameSpec::smallest_size() const { return *std::ranges::min_element(sizes); }
+unsigned FrameSpec::largest_size() const { return *std::ranges::max_element(sizes); }
+unsigned FrameSpec::header_size() const noexcept { return udp_offset(*this) + udp_length + fcs_length; }
+bool FrameSpec::carries_sequence(unsigned size) const noexcept { return size >= header_size() + GENERATE_TIME_OFFSET; }
+
+void FrameSpec::validate() const {
+    if (sizes.empty() || sizes.size() > GENERATE_SIZES)
+        refuse("frame sizes", fmt::format("{} of them; 1 to {} can take turns", sizes.size(), +GENERATE_SIZES));
+    if (vlans.size() > 2)
+        refuse("VLAN tags", fmt::format("{} of them; a frame carries at most two", vlans.size()));
+    for (const unsigned vlan : vlans)
+        if (vlan > 4094)
+            refuse(fmt::format("VLAN {}", vlan), "an id is a number from 0 to 4094");
+    if (source.v6 != destination.v6)
+        refuse("source and destination address", "one is IPv4 and the other IPv6");
+    if (source_mac.is_group())
+        refuse(fmt::format("source MAC {}", to_string(source_mac)), "a group address cannot send");
+    for (const PortRange& ports : {source_ports, destination_ports})
+        if (ports.last < ports.first)
+            refuse(fmt::format("UDP ports {}-{}", ports.first, ports.last), "the range ends before it begins");
+    for (const unsigned size : sizes) {
+        if (size < smallest_frame_size || size > largest_frame_size)
+            refuse(fmt::format("frame size {}", size),
+                   fmt::format("frames have {} to {} bytes, FCS included", smallest_frame_size, largest_frame_size));
+        // Only IPv6 can come here.
+        if (size < header_size())
+            refuse(fmt::format("frame size {}", size),
+                   fmt::format("UDP over IPv6 with {} VLAN tags needs {} bytes, FCS included, and {} to carry a "
+                               "sequence number",
+                               vlans.size(), header_size(), header_size() + GENERATE_TIME_OFFSET));
+    }
+}
+
+std::vector<std::uint8_t> build_frame(const FrameSpec& spec, std::uint64_t number) {
+    const auto source = static_cast<unsigned>(number % spec.source_ports.count());
+    const auto destination = static_cast<unsigned>(number % spec.destination_ports.count());
+    return frame_with(spec, spec.sizes[number % spec.sizes.size()], spec.source_ports.first + source,
+                      spec.destination_ports.first + destination, static_cast<std::uint32_t>(number));
+}
+
+std::vector<std::uint8_t> template_frame(const FrameSpec& spec) {
+    return frame_with(spec, spec.largest_size(), spec.source_ports.first, spec.destination_ports.first, 0);
+}
+
+generate_cfg generate_config(const FrameSpec& spec) {
+    generate_cfg config{};
+    // As far as the magic, or as the smallest frame goes; what a frame changes itself needs no copy.
+    const unsigned head_length =
+        std::min(spec.header_size() - fcs_length + GENERATE_SEQUENCE_OFFSET, spec.smallest_size() - fcs_length) & ~1U;
+    for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
+        const std::vector<std::uint8_t> frame =
+            lay_out(spec, spec.sizes[i], spec.source_ports.first, spec.destination_ports.first, 0);
+        generate_size& size = config.size[i];
+        std::copy_n(frame.begin(), head_length, size.head);
+        if (spec.source.v6)
+            size.udp_sum = udp6_sum(std::span(frame).subspan(udp_offset(spec)), spec);
+        size.length = static_cast<std::uint16_t>(frame.size());
+        size.sequenced = spec.carries_sequence(spec.sizes[i]);
+    }
+    config.size_count = static_cast<std::uint8_t>(spec.sizes.size());
+    config.head_length = static_cast<std::uint8_t>(head_length);
+    config.udp_offset = static_cast<std::uint8_t>(udp_offset(spec));
+    config.udp6 = spec.source.v6;
+    config.source_ports = spec.source_ports.count();
+    config.destination_ports = spec.destination_ports.count();
+    return config;
+}
+
+std::vector<SizeCount> frames_by_size(const FrameSpec& spec, std::uint64_t frames) {
+    std::map<unsigned, std::uint64_t> counts;
+    const std::uint64_t rounds = frames / spec.sizes.size();
+    const std::uint64_t rest = frames % spec.sizes.size();
+    for (std::size_t i = 0; i < spec.sizes.size(); ++i)
+        counts[spec.sizes[i]] += rounds + (i < rest ? 1 : 0);
+    std::vector<SizeCount> result;
+    for (const auto& [size, count] : counts)
+        result.push_back({size, count});
+    return result;
+}
+
+} // namespace responder

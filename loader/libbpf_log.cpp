@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/libbpf_log.h"
+
+#include "loader/capabilities.h"
+
+#include <bpf/libbpf.h>
+#include <xdp/libxdp.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace responder {
+
+namespace {
+
+bool verbose_log = false;
+std::string kernel_message;
+
+// libbpf has no other way to hand out the kernel's extended acknowledgement than this line of its log.
+constexpr std::string_view kernel_message_mark = "Kernel error message: ";
+
+int keep(const char* format, va_list arguments) {
+    char line[1024];
+    va_list copy;
+    va_copy(copy, arguments);
+    std::vsnprintf(line, sizeof(line), format, copy);
+    va_end(copy);
+
+    const std::string_view text(line);
+    if (const auto at = text.find(kernel_message_mark); at != text.npos) {
+        kernel_message = text.substr(at + kernel_message_mark.size());
+        while (!kernel_message.empty() && kernel_message.back() == '\n')
+            kernel_message.pop_back();
+    }
+    // A verifier log is one line of the library's and many of its own: printed whole, not cut to `line`.
+    return verbose_log ? std::vfprintf(stderr, format, arguments) : 0;
+}
+
+int keep_libbpf(libbpf_print_level, const char* format, va_list arguments) { return keep(format, arguments); }
+int keep_libxdp(libxdp_print_level, const char* format, va_list arguments) { return keep(format, arguments); }
+
+} // namespace
+
+void capture_libbpf_log(bool verbose) {
+    verbose_log = verbose;
+    libbpf_set_print(keep_libbpf);
+    libxdp_set_print(keep_libxdp);
+}
+
+std::string take_kernel_message() { return std::exchange(kernel_message, {}); }
+
+Error load_error(int error) {
+    error = error < 0 ? -error : error;
+    const char* what = "load the XDP program";
+    if (error == EPERM) {
+        if (const std::string missing = missing_capabilities(); !missing.empty())
+            return Error(ExitCode::no_permission, what, missing, "run it as root");
+    }
+    if (error == ENOSYS)
+        return Error(ExitCode::os, what, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+    if (error == EINVAL && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, nullptr) == 0)
+        return Error(ExitCode::os, what, "this kernel does not know XDP");
+    return Error::from_errno(ExitCode::internal, what, error,
+                             verbose_log ? "the kernel's log stands above" : "--verbose shows the kernel's log");
+}
+
+} // namespace responder

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/match_options.h"
+
+#include "loader/error.h"
+
+#include <CLI/CLI.hpp>
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/if_ether.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace responder {
+
+namespace {
+
+// RFC 863; what pktgen and testpmd send to unless told otherwise.
+constexpr std::uint16_t discard_port = 9;
+// RFC 2544 appendix C.2.2 as corrected by RFC 6815 section 4.2, and RFC 5180 section 8 with its erratum.
+constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view why) {
+    throw Error(ExitCode::usage, fmt::format("{} {}", option, value), std::string(why));
+}
+
+std::optional<unsigned> parse_number(std::string_view text, int base = 10) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty())
+        return std::nullopt;
+    return number;
+}
+
+match_range parse_range(std::string_view option, const std::string& text, unsigned lowest, unsigned highest) {
+    const auto dash = text.find('-');
+    const auto first = parse_number(std::string_view(text).substr(0, dash));
+    const auto last = dash == text.npos ? first : parse_number(std::string_view(text).substr(dash + 1));
+    if (!first || !last || *first < lowest || *last > highest)
+        refuse(option, text, fmt::format("not a number from {} to {}, or two of them with a dash between", lowest, highest));
+    if (*first > *last)
+        refuse(option, text, "the range ends before it begins");
+    return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+}
+
+std::uint16_t parse_ethertype(const std::string& text) {
+    const bool hex = text.starts_with("0x") || text.starts_with("0X");
+    const auto number = parse_number(std::string_view(text).substr(hex ? 2 : 0), hex ? 16 : 10);
+    if (!number || *number < 0x600 || *number > 0xffff)
+        refuse("--ethertype", text, "not an EtherType from 0x0600 to 0xffff");
+    switch (*number) {
+    case ETH_P_IP:
+    case ETH_P_IPV6: refuse("--ethertype", text, "this is IP, the stack's own traffic too: choose by --port, --dst or --src, or take --all");
+    case ETH_P_ARP: refuse("--ethertype", text, "ARP always goes up the stack");
+    case ETH_P_8021Q:
+    case ETH_P_8021AD: refuse("--ethertype", text, "this is a VLAN tag: choose by --vlan, and name the EtherType behind it");
+    default: return static_cast<std::uint16_t>(*number);
+    }
+}
+
+MacAddress parse_mac(std::string_view option, const std::string& text) {
+    const auto mac = MacAddress::parse(text);
+    if (!mac)
+        refuse(option, text, "not a MAC address like 02:00:00:00:00:01");
+    return *mac;
+}
+
+// Appends to one of match_cfg's lists, which says how long it may become.
+template <class Item, std::size_t size>
+void append(std::string_view option, Item (&list)[size], std::uint8_t& count, const Item& item) {
+    if (count == size)
+        throw Error(ExitCode::usage, std::string(option), fmt::format("more than {} values", size),
+                    "join neighbouring ones to a range or a shorter prefix");
+    list[count++] = item;
+}
+
+match_prefix4 to_prefix4(const Prefix& prefix) {
+    match_prefix4 result{};
+    const std::uint32_t mask = prefix.length == 0 ? 0 : ~std::uint32_t{0} << (32 - prefix.length);
+    std::memcpy(&result.address, prefix.bytes.data(), 4);
+    result.mask = htonl(mask);
+    result.address &= result.mask;
+    return result;
+}
+
+match_prefix6 to_prefix6(const Prefix& prefix) {
+    match_prefix6 result{};
+    std::memcpy(result.address, prefix.bytes.data(), 16);
+    for (unsigned word = 0; word < 4; ++word) {
+        const unsigned bits = std::clamp<int>(static_cast<int>(prefix.length) - 32 * static_cast<int>(word), 0, 32);
+        result.mask[word] = htonl(bits == 0 ? 0 : ~std::uint32_t{0} << (32 - bits));
+        result.address[word] &= result.mask[word];
+    }
+    return result;
+}
+
+template <std::size_t size4, std::size_t size6>
+void append_prefix(std::string_view option, const Prefix& prefix, match_prefix4 (&list4)[size4], std::uint8_t& count4,
+                   match_prefix6 (&list6)[size6], std::uint8_t& count6) {
+    if (prefix.family == AF_INET)
+        append(option, list4, count4, to_prefix4(prefix));
+    else
+        append(option, list6, count6, to_prefix6(prefix));
+}
+
+Prefix parse_prefix(std::string_view option, const std::string& text) {
+    const auto prefix = Prefix::parse(text);
+    if (!prefix)
+        refuse(option, text, "not an IPv4 or IPv6 address or prefix like 198.18.0.0/15");
+    return *prefix;
+}
+
+unsigned mask_length(const std::uint32_t* mask, int words) {
+    unsigned length = 0;
+    for (int i = 0; i < words; ++i)
+        length += static_cast<unsigned>(__builtin_popcount(mask[i]));
+    return length;
+}
+
+std::string text_of(const match_range& range) {
+    return range.first == range.last ? fmt::format("{}", range.first) : fmt::format("{}-{}", range.first, range.last);
+}
+std::string text_of(const match_prefix4& prefix) {
+    char text[INET_ADDRSTRLEN];
+    inet_ntop(AF_INET, &prefix.address, text, sizeof(text));
+    return fmt::format("{}/{}", text, mask_length(&prefix.mask, 1));
+}
+std::string text_of(const match_prefix6& prefix) {
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(AF_INET6, prefix.address, text, sizeof(text));
+    return fmt::format("{}/{}", text, mask_length(prefix.mask, 4));
+}
+std::string text_of(std::uint16_t ethertype) { return fmt::format("0x{:04x}", ethertype); }
+std::string text_of(const match_mac& mac) {
+    MacAddress address;
+    std::copy(std::begin(mac.bytes), std::end(mac.bytes), address.bytes.begin());
+    return to_string(address);
+}
+
+template <class Item, std::size_t size>
+void collect(std::vector<std::string>& texts, const Item (&list)[size], std::uint8_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        texts.push_back(text_of(list[i]));
+}
+
+} // namespace
+
+std::optional<Prefix> Prefix::parse(std::string_view text) {
+    const auto slash = text.find('/');
+    const std::string address(text.substr(0, slash));
+    Prefix prefix;
+    if (inet_pton(AF_INET, address.c_str(), prefix.bytes.data()) == 1)
+        prefix.family = AF_INET;
+    else if (inet_pton(AF_INET6, address.c_str(), prefix.bytes.data()) == 1)
+        prefix.family = AF_INET6;
+    else
+        return std::nullopt;
+    const unsigned bits = prefix.family == AF_INET ? 32 : 128;
+    prefix.length = bits;
+    if (slash != text.npos) {
+        const auto length = parse_number(text.substr(slash + 1));
+        if (!length || *length > bits)
+            return std::nullopt;
+        prefix.length = *length;
+    }
+    return prefix;
+}
+
+bool Prefix::is_unicast() const noexcept {
+    if (family == AF_INET)
+        return bytes[0] != 0 && bytes[0] != 127 && bytes[0] < 224;
+    const bool unspecified = std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+    return !unspecified && bytes[0] != 0xff;
+}
+
+std::string Prefix::address_text() const {
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(family, bytes.data(), text, sizeof(text));
+    return text;
+}
+
+std::string Prefix::text() const { return fmt::format("{}/{}", address_text(), length); }
+
+void MatchOptions::add_to(CLI::App& app) {
+    const auto list = [&](const char* name, std::vector<std::string>& values, const char* text, const char* type) {
+        app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false)->type_name(type)->group("What is test traffic");
+    };
+    list("--port", ports, "UDP to this destination port or range (9, and UDP to 198.18.0.0/15 and 2001:2::/48, unless "
+         "another option of this group says what is test traffic)", "PORT[-PORT]");
+    list("--ethertype", ethertypes, "frames of this EtherType", "0xHHHH");
+    app.add_flag("--all", all, "every frame but link control, ARP, ND and DHCP: for a port that sees only test traffic")
+        ->group("What is test traffic");
+    list("--src", sources, "only from these addresses; alone: UDP from them, on any port", "PREFIX");
+    list("--dst", destinations, "only to these addresses; alone: UDP to them, on any port", "PREFIX");
+    list("--src-mac", source_macs, "only from these MAC addresses", "MAC");
+    list("--dst-mac", destination_macs, "only to these MAC addresses, which the NIC is asked to let through", "MAC");
+    list("--vlan", vlans, "only with this VLAN id in the outermost tag", "ID[-ID]");
+    list("--inner-vlan", inner_vlans, "only with this VLAN id in the second tag", "ID[-ID]");
+    app.add_flag("--promisc", promiscuous, "also frames to other MAC addresses (promiscuous while it runs)")
+        ->group("What is test traffic");
+}
+
+match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
+    match_cfg cfg{};
+    for (const std::string& text : ports)
+        append("--port", cfg.port, cfg.port_count, parse_range("--port", text, 1, 65535));
+    for (const std::string& text : ethertypes)
+        append("--ethertype", cfg.ethertype, cfg.ethertype_count, parse_ethertype(text));
+    for (const std::string& text : vlans)
+        append("--vlan", cfg.vlan, cfg.vlan_count, parse_range("--vlan", text, 0, 4094));
+    for (const std::string& text : inner_vlans)
+        append("--inner-vlan", cfg.inner_vlan, cfg.inner_vlan_count, parse_range("--inner-vlan", text, 0, 4094));
+    for (const std::string& text : sources)
+        append_prefix("--src", parse_prefix("--src", text), cfg.source4, cfg.source4_count, cfg.source6, cfg.source6_count);
+    for (const std::string& text : destinations)
+        append_prefix("--dst", parse_prefix("--dst", text), cfg.destination4, cfg.destination4_count, cfg.destination6,
+                      cfg.destination6_count);
+    const auto add_macs = [](const char* option, const std::vector<std::string>& texts, auto& macs, std::uint8_t& count) {
+        for (const std::string& text : texts) {
+            match_mac mac{};
+            std::ranges::copy(parse_mac(option, text).bytes, mac.bytes);
+            append(option, macs, count, mac);
+        }
+    };
+    add_macs("--src-mac", source_macs, cfg.source_mac, cfg.source_mac_count);
+    add_macs("--dst-mac", destination_macs, cfg.destination_mac, cfg.destination_mac_count);
+
+    cfg.all = all;
+    cfg.any_mac = promiscuous || !destination_macs.empty();
+    const bool by_address = !sources.empty() || !destinations.empty();
+    if (all && (!ports.empty() || !ethertypes.empty()))
+        throw Error(ExitCode::usage, "--all", "takes every frame already", "leave out --port and --ethertype");
+    if (by_address && ports.empty() && !ethertypes.empty())
+        throw Error(ExitCode::usage, "--ethertype with --src or --dst", "can match nothing: such frames have no IP address",
+                    "choose them by --src-mac, --dst-mac or --vlan");
+    const auto excludes = [](std::uint8_t source4, std::uint8_t source6, std::uint8_t destination4, std::uint8_t destination6) {
+        const bool v4 = (source4 || !source6) && (destination4 || !destination6);
+        const bool v6 = (source6 || !source4) && (destination6 || !destination4);
+        return !v4 && !v6;
+    };
+    if (excludes(cfg.source4_count, cfg.source6_count, cfg.destination4_count, cfg.destination6_count))
+        throw Error(ExitCode::usage, "--src with --dst", "can match nothing: one is IPv4 and the other IPv6");
+
+    if (all || !ports.empty() || !ethertypes.empty())
+        return cfg;
+    if (by_address) {
+        cfg.any_udp = 1;
+        return cfg;
+    }
+    append("--port", cfg.port, cfg.port_count, match_range{discard_port, discard_port});
+    for (const std::string_view network : benchmark_networks)
+        append_prefix("", *Prefix::parse(network), cfg.network4, cfg.network4_count, cfg.network6, cfg.network6_count);
+    for (Prefix address : test_addresses) {
+        address.length = address.family == AF_INET ? 32 : 128;
+        append_prefix("--address", address, cfg.network4, cfg.network4_count, cfg.network6, cfg.network6_count);
+    }
+    return cfg;
+}
+
+std::vector<MacAddress> wanted_macs(const match_cfg& cfg) {
+    std::vector<MacAddress> macs;
+    for (std::size_t i = 0; i < cfg.destination_mac_count; ++i) {
+        MacAddress mac;
+        std::ranges::copy(cfg.destination_mac[i].bytes, mac.bytes.begin());
+        macs.push_back(mac);
+    }
+    return macs;
+}
+
+std::string describe(const match_cfg& cfg) {
+    std::vector<std::string> parts;
+    const auto part = [&](std::string_view words, auto... lists) {
+        std::vector<std::string> texts;
+        (lists(texts), ...);
+        if (!texts.empty())
+            parts.push_back(fmt::format("{} {}", words, fmt::join(texts, ", ")));
+    };
+    const auto list = [](const auto& items, std::uint8_t count) {
+        return [&items, count](std::vector<std::string>& texts) { collect(texts, items, count); };
+    };
+    if (cfg.all)
+        parts.emplace_back("every frame but link control, ARP, ND and DHCP");
+    if (cfg.any_udp)
+        parts.emplace_back("UDP on any port");
+    part("UDP port", list(cfg.port, cfg.port_count));
+    part("UDP to", list(cfg.network4, cfg.network4_count), list(cfg.network6, cfg.network6_count));
+    part("EtherType", list(cfg.ethertype, cfg.ethertype_count));
+    part("only from", list(cfg.source4, cfg.source4_count), list(cfg.source6, cfg.source6_count));
+    part("only to", list(cfg.destination4, cfg.destination4_count), list(cfg.destination6, cfg.destination6_count));
+    part("only from MAC", list(cfg.source_mac, cfg.source_mac_count));
+    part("only to MAC", list(cfg.destination_mac, cfg.destination_mac_count));
+    part("only VLAN", list(cfg.vlan, cfg.vlan_count));
+    part("only inner VLAN", list(cfg.inner_vlan, cfg.inner_vlan_count));
+    if (cfg.any_mac && cfg.destination_mac_count == 0)
+        parts.emplace_back("to any MAC address");
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+} // namespace responder

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// rtnetlink, by libmnl: one question and its answers (NetlinkSocket), and the kernel's own announcements of what happens
+// to interfaces (LinkMonitor). In the network namespace of the thread that constructs them, for good.
+
+#pragma once
+
+#include "loader/fd.h"
+#include "loader/mac_address.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+struct nlmsghdr;
+struct mnl_socket;
+
+namespace responder {
+
+// struct rtnl_link_stats64 (linux/if_link.h, which says what each means), the part that we use.
+struct NicCounters {
+    std::uint64_t rx_packets = 0;
+    std::uint64_t rx_bytes = 0;
+    std::uint64_t tx_packets = 0;
+    std::uint64_t tx_bytes = 0;
+    std::uint64_t rx_errors = 0;
+    std::uint64_t rx_dropped = 0;       // by the driver for want of room, or by the stack
+    std::uint64_t rx_missed = 0;        // by the NIC for want of a descriptor
+    std::uint64_t rx_fifo_errors = 0;   // by the NIC for want of room in its FIFO
+    std::uint64_t rx_over_errors = 0;
+    std::uint64_t rx_length_errors = 0;
+    std::uint64_t rx_crc_errors = 0;
+    std::uint64_t rx_frame_errors = 0;
+};
+
+// One RTM_NEWLINK message, read.
+struct LinkState {
+    int index = 0;
+    std::string name;
+    bool up = false;                    // IFF_UP: switched on by the administrator
+    bool carrier = false;               // IFF_LOWER_UP: a partner at the far end of the cable
+    bool promiscuous = false;           // IFLA_PROMISCUITY > 0
+    unsigned mtu = 0;
+    unsigned receive_queues = 1;        // IFLA_NUM_RX_QUEUES: what rx_queue_index can be at most, plus one
+    MacAddress mac;
+    std::string kind;                   // "veth", "bridge"; empty for hardware
+    int master = 0;                     // the bridge or bond that it is a port of, or 0
+    int lower = 0;                      // the interface that it sits on (VLAN, macvlan), or 0
+    bool lower_elsewhere = false;       // that one is in another namespace (a veth's peer)
+    std::uint32_t native_program = 0;   // ids of XDP programs on it, 0 where there is none
+    std::uint32_t generic_program = 0;
+    std::uint32_t offloaded_program = 0;
+    std::uint32_t carrier_down_count = 0; // times that the carrier was lost since the interface exists
+    NicCounters counters;
+};
+
+struct CloseMnlSocket {
+    void operator()(mnl_socket* socket) const noexcept;
+};
+using MnlSocket = std::unique_ptr<mnl_socket, CloseMnlSocket>;
+
+class NetlinkSocket {
+  public:
+    NetlinkSocket(); // throws Error
+
+    // False where no such interface exists (any more). Allocates nothing but a name of over 15 bytes, which cannot be.
+    bool read_link(int index, LinkState& link) noexcept;
+
+    void for_each_link(const std::function<void(const LinkState&)>& visit); // throws Error
+
+    // The interface that a packet to this address leaves by, or 0. `address`: 4 or 16 bytes in network order.
+    int route_interface(int family, const void* address) noexcept;
+
+  private:
+    MnlSocket socket_;
+    std::uint32_t sequence_ = 0;
+};
+
+class LinkMonitor {
+  public:
+    LinkMonitor(); // throws Error
+
+    int fd() const noexcept; // readable when something happened
+
+    // Reads all that is pending. `removed`: deleted, or moved to another namespace. After a lost message (the kernel
+    // drops them under pressure) it returns false: ask for each link's state again.
+    bool read(const std::function<void(const LinkState& link, bool removed)>& visit) noexcept;
+
+  private:
+    MnlSocket socket_;
+};
+
+} // namespace responder

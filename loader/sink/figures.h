@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates, sizes,
+// reasons and NIC counters.
+
+#pragma once
+
+#include "loader/counters.h"
+#include "loader/netlink.h"
+
+#include <array>
+#include <string_view>
+
+namespace responder {
+
+struct RateField {
+    std::string_view key;     // JSON; its unit stands in it
+    std::string_view heading; // text
+    double scale;             // from the JSON value to the text's
+    int precision;
+    double Rates::*value;
+};
+inline constexpr RateField rate_fields[] = {
+    {"frames_per_second", "frames/s", 1, 0, &Rates::fps},
+    {"l1_bps", "L1 Mb/s", 1e-6, 1, &Rates::l1_bps},
+    {"l2_bps", "L2 Mb/s", 1e-6, 1, &Rates::l2_bps},
+    {"l3_bps", "L3 Mb/s", 1e-6, 1, &Rates::l3_bps},
+    {"payload_bps", "payload Mb/s", 1e-6, 1, &Rates::payload_bps},
+};
+
+// L1 rate over the line's; -1 where the line's speed is unknown.
+double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept;
+
+struct SlotName {
+    sink_slot slot;
+    std::string_view key;
+    std::string_view text;
+};
+#define X(id, key, text) SlotName{SINK_##id, key, text},
+inline constexpr SlotName answer_names[] = {SINK_ANSWERS(X)};
+inline constexpr SlotName reason_names[] = {SINK_REASONS(X)};
+#undef X
+
+struct SizeBin {
+    sink_slot slot;
+    unsigned first; // with FCS
+    unsigned last;  // 0: no bound
+};
+constexpr auto size_bins = [] {
+#define X(id, smallest) SizeBin{SINK_SIZE_##id, smallest, 0},
+    std::array bins{SINK_SIZE_BINS(X)};
+#undef X
+    for (std::size_t i = 0; i + 1 < bins.size(); ++i)
+        bins[i].last = bins[i + 1].first - 1;
+    return bins;
+}();
+
+struct NicField {
+    std::string_view key;
+    std::string_view text;
+    std::uint64_t NicCounters::*value;
+};
+// In the words of linux/if_link.h.
+inline constexpr NicField nic_loss_fields[] = {
+    {"rx_missed", "missed (no descriptor)", &NicCounters::rx_missed},
+    {"rx_fifo_errors", "FIFO overrun", &NicCounters::rx_fifo_errors},
+    {"rx_over_errors", "over", &NicCounters::rx_over_errors},
+    {"rx_dropped", "dropped (no buffer)", &NicCounters::rx_dropped},
+    {"rx_crc_errors", "CRC", &NicCounters::rx_crc_errors},
+    {"rx_length_errors", "length", &NicCounters::rx_length_errors},
+    {"rx_frame_errors", "alignment", &NicCounters::rx_frame_errors},
+    {"rx_errors", "all errors", &NicCounters::rx_errors},
+};
+
+} // namespace responder

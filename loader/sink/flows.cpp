@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/flows.h"
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <linux/in.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace responder {
+
+namespace {
+
+constexpr std::size_t shown_flows = 5;
+
+std::string address_text(const sink_flow_key& key, const __be32* address) {
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(key.ethertype == 0x0800 ? AF_INET : AF_INET6, address, text, sizeof(text));
+    return text;
+}
+
+bool is_ip(const sink_flow_key& key) { return key.protocol != 0; }
+
+std::string protocol_text(const sink_flow_key& key) {
+    if (!is_ip(key))
+        return key.ethertype < 0x600 ? "IEEE 802.3" : fmt::format("EtherType 0x{:04x}", key.ethertype);
+    switch (key.protocol) {
+    case IPPROTO_UDP: return "udp";
+    case IPPROTO_TCP: return "tcp";
+    case IPPROTO_ICMP:
+    case IPPROTO_ICMPV6: return "icmp";
+    default: return fmt::format("IP protocol {}", key.protocol);
+    }
+}
+
+std::string tags_text(const sink_flow_key& key) {
+    if (key.tags == 0)
+        return "";
+    return key.tags == 1 ? fmt::format(" in VLAN {}", key.vlan[0]) : fmt::format(" in VLAN {}, inner {}", key.vlan[0], key.vlan[1]);
+}
+
+std::string rate_text(double fps) {
+    if (fps >= 1e6)
+        return fmt::format("{:.2f} Mfps", fps / 1e6);
+    if (fps >= 1e4)
+        return fmt::format("{:.0f} kfps", fps / 1e3);
+    return fmt::format("{:.0f} fps", fps);
+}
+
+// What to add to the command line; empty where nothing takes it.
+std::string option_text(const sink_flow_key& key, bool other_mac) {
+    switch (key.slot) {
+    case SINK_UDP: return fmt::format("--port {}", key.destination_port);
+    case SINK_FRAGMENT: return fmt::format("--dst {}", address_text(key, key.destination));
+    case SINK_OTHER_ETHERTYPE: return key.ethertype < 0x600 ? "--all" : fmt::format("--ethertype 0x{:04x}", key.ethertype);
+    case SINK_OTHER_MAC: return other_mac ? "" : "another --src-mac or --dst-mac";
+    case SINK_OTHER_VLAN:
+        if (key.tags == 0)
+            return "no --vlan (these frames have no tag)";
+        return key.tags == 1 ? fmt::format("--vlan {}", key.vlan[0]) : fmt::format("--vlan {} --inner-vlan {}", key.vlan[0], key.vlan[1]);
+    case SINK_OTHER_ADDRESS:
+        return fmt::format("--src {} or --dst {}", address_text(key, key.source), address_text(key, key.destination));
+    case SINK_OTHER_IP: return "--all";
+    default: return "";
+    }
+}
+
+} // namespace
+
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac) {
+    std::string text = protocol_text(key);
+    if (is_ip(key)) {
+        const std::string destination = address_text(key, key.destination);
+        text += fmt::format(" {} to ", address_text(key, key.source));
+        if (key.destination_port == 0)
+            text += destination;
+        else if (key.ethertype == 0x0800)
+            text += fmt::format("{}:{}", destination, key.destination_port);
+        else
+            text += fmt::format("[{}]:{}", destination, key.destination_port);
+    }
+    text += tags_text(key) + ", " + rate_text(fps);
+
+    MacAddress mac;
+    std::ranges::copy(key.destination_mac, mac.bytes.begin());
+    // The kernel's stack owns the protected kinds and TCP and ICMP: no word on those.
+    const bool takeable = key.slot == SINK_UDP || key.slot == SINK_FRAGMENT || key.slot == SINK_OTHER_ETHERTYPE ||
+                          key.slot == SINK_OTHER_IP || key.slot >= SINK_OTHER_MAC;
+    const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
+    std::string option = option_text(key, other_mac);
+    if (other_mac)
+        option += (option.empty() ? "" : " ") + std::string("--promisc");
+    if (!option.empty())
+        text += ": add " + option;
+    if (other_mac)
+        text += fmt::format(" (sent to MAC {})", to_string(mac));
+    return text;
+}
+
+std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched) {
+    struct Flow {
+        sink_flow_key key;
+        sink_flow flow;
+    };
+    std::vector<Flow> flows;
+    const int map = port.flows_map();
+    // Taken out one by one: what is not looked at again cannot grow old in there.
+    for (Flow next; bpf_map_get_next_key(map, nullptr, &next.key) == 0 && flows.size() < SINK_FLOWS;) {
+        if (bpf_map_lookup_elem(map, &next.key, &next.flow) == 0)
+            flows.push_back(next);
+        if (bpf_map_delete_elem(map, &next.key) != 0)
+            break;
+    }
+    std::ranges::sort(flows, std::greater(), [](const Flow& flow) { return flow.flow.frames; });
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
+        texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].flow.frames) / watched.count(), port.mac()));
+    return texts;
+}
+
+} // namespace responder

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What passes a port by while no test frame is counted, and which option would take it.
+
+#pragma once
+
+#include "loader/sink/port.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace responder {
+
+// The largest flows in the map, one sentence each; empties the map. `watched` is how long it was filled.
+std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched);
+
+// Pure, for one flow.
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac);
+
+} // namespace responder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// xdp-sink's command line.
+
+#pragma once
+
+#include "loader/match_options.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace responder {
+
+enum class ModeChoice { automatic, native, generic };
+
+// "At least this fast": one side of --expect-rate.
+struct RateCondition {
+    enum class Unit { line_percent, fps, l1_bps, l2_bps, l3_bps, payload_bps };
+    Unit unit = Unit::fps;
+    double value = 0;
+    std::string text; // as given
+
+    // "95%", "3.7Mfps", "2.4Gbps" (L2 with FCS) or with a layer: "2.3Gbps@payload". Throws Error(usage).
+    static RateCondition parse(std::string_view text);
+};
+
+struct SinkOptions {
+    std::vector<std::string> interfaces;
+    MatchOptions match;
+    std::vector<Prefix> addresses; // at most one of each family
+    ModeChoice mode = ModeChoice::automatic;
+    bool dispatcher = false;
+    bool wait = false;
+    bool force = false;
+
+    std::optional<std::chrono::milliseconds> duration;
+    std::optional<std::uint64_t> count;
+    std::chrono::milliseconds interval{1000};
+    bool quiet = false;
+    bool json = false;
+    bool json_stream = false;
+    bool verbose = false;
+
+    std::optional<RateCondition> expect_rate;
+    std::optional<std::uint64_t> expect_frames;
+    std::optional<std::uint64_t> max_missed;
+
+    std::vector<std::string> argv;
+};
+
+// nullopt: --help or --version was answered on stdout. Throws Error(usage).
+std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv);
+
+// "10", "10s", "500ms", "2m", "1h". Throws Error(usage) that names the option.
+std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text);
+
+} // namespace responder

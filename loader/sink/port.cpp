@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/port.h"
+
+#include "loader/error.h"
+#include "loader/ethtool.h"
+#include "loader/mapping.h"
+#include "loader/skeleton.h"
+
+#include "sink.skel.h" // behind bpf/abi.h, whose types it names
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace responder {
+
+namespace {
+
+// A link that goes down this soon after the program came was taken down by the driver for it.
+constexpr std::chrono::seconds attach_window{3};
+
+void require_carrier(const SinkOptions& options, const Netdev& netdev, const LinkState& link) {
+    if (options.wait || (link.up && link.carrier))
+        return;
+    if (!link.up)
+        throw Error(ExitCode::temporary, netdev.name(), "the interface is switched off",
+                    fmt::format("`ip link set {} up` switches it on; --wait starts all the same", netdev.name()));
+    throw Error(ExitCode::temporary, netdev.name(), "no carrier",
+                "connect the cable and its far end; --wait starts all the same and waits for it");
+}
+
+// RFC 4291 section 2.7.1 and RFC 2464 section 7: where a neighbour asks for this address.
+MacAddress solicited_node_mac(const Prefix& address) {
+    return {{0x33, 0x33, 0xff, address.bytes[13], address.bytes[14], address.bytes[15]}};
+}
+
+void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, unsigned queues, bool multi_buffer) {
+    sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
+    cfg.match = match;
+    cfg.multi_buffer = multi_buffer;
+    for (const Prefix& address : options.addresses) {
+        const bool v4 = address.family == AF_INET;
+        (v4 ? cfg.answer4 : cfg.answer6) = 1;
+        std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
+    }
+    bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
+    if (multi_buffer)
+        bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
+}
+
+std::string reason_text(const AttachRefused& refused) {
+    return refused.kernel_message.empty() ? error_text(refused.error)
+                                          : fmt::format("{} ({})", error_text(refused.error), refused.kernel_message);
+}
+
+// A virtual link has no line, whatever its driver answers (veth: 10 Gb/s).
+std::uint64_t line_speed(const LinkState& link) {
+    return link.kind.empty() ? ethtool::link_settings(link.index).speed_bps : 0;
+}
+
+// Names by which drivers count what they lost. What they count of XDP is our own doing.
+bool names_a_loss(std::string_view counter) {
+    if (counter.find("xdp") != counter.npos)
+        return false;
+    constexpr std::string_view words[] = {"miss", "fifo", "drop", "discard", "no_buf", "nobuf", "overrun", "over_err", "crc", "fcs_err",
+                                          "rx_errors", "length_err", "align_err", "frame_err"};
+    return std::ranges::any_of(words, [&](std::string_view word) { return counter.find(word) != counter.npos; });
+}
+
+} // namespace
+
+struct Port::Program {
+    Skeleton<sink_bpf> skeleton;
+    // Only a loaded object has memory to map; skeleton->bss is not it where libxdp did the loading.
+    std::optional<Mapping<std::remove_pointer_t<decltype(sink_bpf::bss)>>> variables;
+
+    void loaded(const MacAddress& own_mac) {
+        variables.emplace(bpf_map__fd(skeleton->maps.bss));
+        set_own_mac(own_mac);
+    }
+    void set_own_mac(const MacAddress& mac) noexcept {
+        for (std::size_t i = 0; i < mac.bytes.size(); ++i)
+            (*variables)->sink_own_mac.bytes[i] = mac.bytes[i];
+    }
+};
+
+Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& notes)
+    : netdev_(std::move(netdev)), match_(options.match.build(options.addresses)), receive_filter_(netdev_),
+      stripping_([&] {
+          // Before anything is changed on the port.
+          require_carrier(options, netdev_, netdev_.link());
+          return VlanStrippingOff(netdev_);
+      }()) {
+    const LinkState link = netdev_.link();
+    mac_ = link.mac;
+    mtu_ = link.mtu;
+    has_carrier_ = link.carrier;
+    driver_ = ethtool::driver_info(netdev_.index()).driver;
+    queues_in_use_ = ethtool::receive_queues(netdev_.index());
+    queues_possible_ = std::max(link.receive_queues, 1U);
+    speed_bps_ = line_speed(link);
+
+    if (stripping_.still_on()) {
+        constexpr std::string_view why = "the NIC takes VLAN tags off before a program sees the frame, and this driver does "
+                                         "not let that be switched off (ethtool -k: rx-vlan-offload [fixed])";
+        if (options.match.uses_vlans())
+            throw Error(ExitCode::os, netdev_.name() + ": --vlan and --inner-vlan", std::string(why));
+        notes.push_back(fmt::format("{}: {}: tagged frames look untagged and 4 bytes short", netdev_.name(), why));
+    }
+    if (options.match.promiscuous)
+        receive_filter_.promiscuous();
+    for (const MacAddress& mac : wanted_macs(match_))
+        if (mac != mac_)
+            receive_filter_.accept(mac);
+    for (const Prefix& address : options.addresses)
+        if (address.family == AF_INET6)
+            receive_filter_.accept(solicited_node_mac(address));
+
+    attach(options, notes);
+
+    counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
+    now_ = counters_->empty_snapshot();
+    poll();
+    nic_at_start_ = read_nic();
+    poll();
+    started_ = interval_taken_ = now_.taken;
+    interval_missed_ = nic_at_start_.link.rx_missed + nic_at_start_.link.rx_fifo_errors;
+}
+
+Port::~Port() = default;
+Port::Port(Port&&) noexcept = default;
+
+bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused) {
+    auto program = std::make_unique<Program>();
+    sink_bpf& skeleton = *program->skeleton.get();
+    configure(skeleton, options, match_, queues_possible_, multi_buffer);
+    const auto keep = [&](auto outcome) {
+        if (auto* refusal = std::get_if<AttachRefused>(&outcome)) {
+            refused = std::move(*refusal);
+            return false;
+        }
+        attachment_.emplace<std::variant_alternative_t<0, decltype(outcome)>>(std::move(std::get<0>(outcome)));
+        return true;
+    };
+    if (options.dispatcher) {
+        if (!keep(DispatcherAttachment::attach(netdev_, skeleton.obj, "xdp_sink", mode)))
+            return false;
+        program->loaded(mac_);
+    } else {
+        program->skeleton.load();
+        program->loaded(mac_); // the first frame may come before attach() returns
+        if (!keep(Attachment::attach(netdev_, bpf_program__fd(skeleton.progs.xdp_sink), mode)))
+            return false;
+    }
+    program_ = std::move(program);
+    obtained_ = {.mode = mode, .multi_buffer = multi_buffer, .dispatcher = options.dispatcher, .native_refused = {}};
+    return true;
+}
+
+void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
+    AttachRefused refused;
+    std::string native_refused;
+    if (options.mode != ModeChoice::generic) {
+        // Without multi-buffer first: it costs a helper call a frame, and only frames beyond a driver's buffer need it.
+        if (try_attach(options, XdpMode::native, false, refused))
+            return;
+        native_refused = reason_text(refused);
+        if (refused.error != EOPNOTSUPP && try_attach(options, XdpMode::native, true, refused))
+            return;
+        if (options.mode == ModeChoice::native)
+            throw Error(ExitCode::os, netdev_.name() + ": native XDP", native_refused,
+                        "without --mode native or --require-native it runs in generic mode");
+    }
+    if (!try_attach(options, XdpMode::generic, false, refused)) {
+        if (refused.error == EINVAL)
+            throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused),
+                        "kernels before 5.9 have no bpf_link for XDP");
+        throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
+    }
+    obtained_.native_refused = native_refused;
+    if (!native_refused.empty())
+        notes.push_back(fmt::format("{}: generic XDP, because the driver {} refuses native: {}. Each frame still becomes an skb "
+                                    "first: expect a part of the native rate, and loss at small frames before that",
+                                    netdev_.name(), driver_.empty() ? "(unnamed)" : driver_, native_refused));
+}
+
+void Port::poll() noexcept {
+    const Clock::time_point before = now_.taken;
+    counters_->read(now_);
+    const std::uint64_t test_frames = test_traffic(now_.total).frames;
+    if (test_frames == test_frames_)
+        return;
+    if (!busy_from_)
+        busy_from_ = before;
+    busy_until_ = now_.taken;
+    test_frames_ = test_frames;
+}
+
+std::chrono::duration<double> Port::busy() const noexcept {
+    return busy_from_ ? *busy_until_ - *busy_from_ : Clock::duration{0};
+}
+
+Port::Interval Port::take_interval() noexcept {
+    LinkState link;
+    std::uint64_t missed = interval_missed_;
+    if (netlink_.read_link(netdev_.index(), link))
+        missed = link.counters.rx_missed + link.counters.rx_fifo_errors;
+    return {.slots = now_.total - std::exchange(interval_slots_, now_.total),
+            .time = now_.taken - std::exchange(interval_taken_, now_.taken),
+            .missed = missed - std::exchange(interval_missed_, missed)};
+}
+
+std::string Port::link_changed(const LinkState& link) {
+    if (link.name != netdev_.name()) {
+        std::string text = fmt::format("{}: renamed to {}", netdev_.name(), link.name);
+        netdev_.renamed(link.name);
+        return text;
+    }
+    mtu_ = link.mtu;
+    if (link.mac != mac_) {
+        mac_ = link.mac;
+        program_->set_own_mac(mac_);
+        return fmt::format("{}: the MAC address is now {}", netdev_.name(), to_string(mac_));
+    }
+    if (link.carrier == has_carrier_)
+        return {};
+    has_carrier_ = link.carrier;
+    if (!link.carrier) {
+        outages_.push_back({.began = std::chrono::system_clock::now(),
+                            .began_steady = Clock::now(),
+                            .lasted = std::nullopt,
+                            .at_attach = Clock::now() - started_ < attach_window});
+        return fmt::format("{}: the link is down{}", netdev_.name(), link.up ? "" : " (switched off)");
+    }
+    speed_bps_ = line_speed(link);
+    if (outages_.empty() || outages_.back().lasted)
+        return fmt::format("{}: the link is up", netdev_.name());
+    Outage& outage = outages_.back();
+    outage.lasted = Clock::now() - outage.began_steady;
+    return fmt::format("{}: the link is up again, after {:.1f} s{}", netdev_.name(), outage.lasted->count(),
+                       outage.at_attach ? " (the driver took it down when the program was attached)" : "");
+}
+
+NicReading Port::read_nic() {
+    NicReading reading;
+    LinkState link;
+    reading.driver = ethtool::statistics(netdev_.index());
+    poll();
+    reading.program_before = all_traffic(now_.total).frames;
+    reading.valid = netlink_.read_link(netdev_.index(), link);
+    reading.link = link.counters;
+    poll();
+    reading.program_after = all_traffic(now_.total).frames;
+    return reading;
+}
+
+Books Port::close_books() {
+    using namespace std::chrono_literals;
+    Books books;
+    std::uint64_t frames = 0;
+    for (const Clock::time_point deadline = Clock::now() + 200ms; !books.settled && Clock::now() < deadline;) {
+        poll();
+        frames = test_frames_;
+        std::this_thread::sleep_for(50ms);
+        poll();
+        books.settled = frames == test_frames_;
+    }
+    const NicReading end = read_nic();
+    books.settled = books.settled && frames == test_frames_;
+
+    books.program_saw = end.program_after - nic_at_start_.program_after;
+    books.nic_known = end.valid && nic_at_start_.valid;
+    if (!books.nic_known)
+        return books;
+    const NicCounters& before = nic_at_start_.link;
+    const NicCounters& after = end.link;
+    books.nic = {
+        .rx_packets = after.rx_packets - before.rx_packets,
+        .rx_bytes = after.rx_bytes - before.rx_bytes,
+        .tx_packets = after.tx_packets - before.tx_packets,
+        .tx_bytes = after.tx_bytes - before.tx_bytes,
+        .rx_errors = after.rx_errors - before.rx_errors,
+        .rx_dropped = after.rx_dropped - before.rx_dropped,
+        .rx_missed = after.rx_missed - before.rx_missed,
+        .rx_fifo_errors = after.rx_fifo_errors - before.rx_fifo_errors,
+        .rx_over_errors = after.rx_over_errors - before.rx_over_errors,
+        .rx_length_errors = after.rx_length_errors - before.rx_length_errors,
+        .rx_crc_errors = after.rx_crc_errors - before.rx_crc_errors,
+        .rx_frame_errors = after.rx_frame_errors - before.rx_frame_errors,
+    };
+    for (const auto& [name, value] : end.driver) {
+        const auto old = std::ranges::find(nic_at_start_.driver, name, &std::pair<std::string, std::uint64_t>::first);
+        const std::uint64_t rise = old == nic_at_start_.driver.end() ? value : value - old->second;
+        if (rise != 0 && names_a_loss(name))
+            books.driver.emplace_back(name, rise);
+    }
+
+    books.in_flight = (end.program_after - end.program_before) + (nic_at_start_.program_after - nic_at_start_.program_before);
+    if (books.in_flight != 0) // traffic ran while it was read: the rings were not empty either
+        books.in_flight += std::uint64_t{ethtool::receive_ring_size(netdev_.index())} * queues_in_use_;
+    books.nic_received = books.nic.rx_packets;
+    const std::uint64_t passed = passed_traffic(now_.total).frames;
+    const auto distance = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; };
+    books.nic_leaves_out_dropped = books.program_saw != passed && distance(books.nic_received, books.program_saw) > books.in_flight &&
+                                   distance(books.nic_received, passed) <= books.in_flight;
+    books.left_over = static_cast<std::int64_t>(books.nic_received - (books.nic_leaves_out_dropped ? passed : books.program_saw));
+    return books;
+}
+
+void Port::watch_flows(bool on) noexcept { (*program_->variables)->sink_watch_flows = on; }
+
+int Port::flows_map() const noexcept { return bpf_map__fd(program_->skeleton->maps.sink_flows); }
+
+} // namespace responder

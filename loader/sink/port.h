@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// One port of the sink: the program on it, the two things changed on the interface for the time of the test, and what was
+// counted since. Everything is undone when the object ends, the program first.
+
+#pragma once
+
+#include "bpf/abi.h"
+#include "loader/attachment.h"
+#include "loader/counters.h"
+#include "loader/netdev.h"
+#include "loader/sink/options.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace responder {
+
+// What was asked of the kernel, and what it gave.
+struct Obtained {
+    XdpMode mode = XdpMode::native;
+    bool multi_buffer = false;
+    bool dispatcher = false;
+    std::string native_refused; // why it is not native, in the kernel's words; empty where it is, or was not asked for
+};
+
+// A time without carrier.
+struct Outage {
+    std::chrono::system_clock::time_point began;
+    Clock::time_point began_steady;
+    std::optional<std::chrono::duration<double>> lasted; // not yet over
+    bool at_attach = false;                              // began as the program was attached
+};
+
+// The NIC's counters, with the program's on both sides of the reading: what the program counted between them can be in one
+// and not yet in the other.
+struct NicReading {
+    NicCounters link;
+    std::vector<std::pair<std::string, std::uint64_t>> driver;
+    std::uint64_t program_before = 0;
+    std::uint64_t program_after = 0;
+    bool valid = false;
+};
+
+// The books of a run: what the NIC handed over against what the program saw.
+struct Books {
+    bool nic_known = false;              // false: the interface went away before its counters could be read
+    std::uint64_t program_saw = 0;
+    std::uint64_t nic_received = 0;
+    std::int64_t left_over = 0;          // NIC received - program saw
+    std::uint64_t in_flight = 0;         // what can have been between the two readings
+    bool nic_leaves_out_dropped = false; // the driver does not count what an XDP program consumed: compared with passed
+    bool settled = false;                // no test frame came while the last readings were taken
+    NicCounters nic;                     // differences over the run
+    std::vector<std::pair<std::string, std::uint64_t>> driver; // those of the driver's own that rose and name a loss
+    std::uint64_t missed() const noexcept { return nic.rx_missed + nic.rx_fifo_errors; }
+};
+
+class Port {
+  public:
+    // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
+    Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& notes);
+    ~Port();
+    Port(Port&&) noexcept;
+    Port& operator=(Port&&) = delete;
+
+    const Netdev& netdev() const noexcept { return netdev_; }
+    Netdev& netdev() noexcept { return netdev_; }
+    const Obtained& obtained() const noexcept { return obtained_; }
+    const match_cfg& match() const noexcept { return match_; }
+    const std::string& driver() const noexcept { return driver_; }
+    const MacAddress& mac() const noexcept { return mac_; }
+    unsigned mtu() const noexcept { return mtu_; }
+    unsigned queues() const noexcept { return queues_in_use_; }
+    std::uint64_t speed_bps() const noexcept { return speed_bps_; }
+    bool vlan_stripping_switched_off() const noexcept { return stripping_.switched_off(); }
+    const std::vector<Outage>& outages() const noexcept { return outages_; }
+
+    // Reads the counters. Cheap, allocates nothing.
+    void poll() noexcept;
+    const Snapshot& now() const noexcept { return now_; }
+    std::chrono::duration<double> elapsed() const noexcept { return now_.taken - started_; }
+    // From the last reading without a test frame to the last one that brought some; 0 where none came.
+    std::chrono::duration<double> busy() const noexcept;
+
+    // Since the last call.
+    struct Interval {
+        SlotCounts slots;
+        std::chrono::duration<double> time;
+        std::uint64_t missed; // by the NIC
+    };
+    Interval take_interval() noexcept;
+
+    // News of the link; what a person should know of it, or nothing.
+    std::string link_changed(const LinkState& link);
+
+    // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time.
+    Books close_books();
+
+    // The flow watch (see flows.h).
+    void watch_flows(bool on) noexcept;
+    int flows_map() const noexcept;
+    ReceiveFilterMembership& receive_filter() noexcept { return receive_filter_; }
+
+  private:
+    struct Program; // the loaded program and its variables
+
+    void attach(const SinkOptions& options, std::vector<std::string>& notes);
+    bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
+    NicReading read_nic();
+
+    Netdev netdev_;
+    NetlinkSocket netlink_;
+    match_cfg match_;
+    std::string driver_;
+    MacAddress mac_;
+    unsigned mtu_ = 0;
+    unsigned queues_in_use_ = 1;
+    unsigned queues_possible_ = 1;
+    std::uint64_t speed_bps_ = 0;
+    Obtained obtained_;
+
+    // Destroyed from below: the program leaves the port before the port is put back.
+    ReceiveFilterMembership receive_filter_;
+    VlanStrippingOff stripping_;
+    std::unique_ptr<Program> program_;
+    std::variant<std::monostate, Attachment, DispatcherAttachment> attachment_;
+
+    std::optional<SinkCounters> counters_;
+    Snapshot now_;
+    SlotCounts interval_slots_{};
+    Clock::time_point interval_taken_;
+    std::uint64_t interval_missed_ = 0;
+    Clock::time_point started_;
+    std::uint64_t test_frames_ = 0;
+    std::optional<Clock::time_point> busy_from_, busy_until_;
+    NicReading nic_at_start_;
+    bool has_carrier_ = false;
+    std::vector<Outage> outages_;
+};
+
+} // namespace responder

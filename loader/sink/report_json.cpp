@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Schema version 1. Counters are integers, rates numbers, and the unit stands in the key. A later version may add keys;
+// one that changes or drops a key counts up.
+
+#include "loader/command.h"
+#include "loader/sink/report.h"
+#include "loader/wire.h"
+
+namespace responder {
+
+namespace {
+
+constexpr int schema_version = 1;
+
+void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time) {
+    char room[32];
+    json.member(key, rfc3339(time, room));
+}
+
+void put_frames_and_bytes(JsonWriter& json, const Traffic& traffic) {
+    json.member("frames", traffic.frames);
+    json.member("l1_bytes", traffic.l1_bytes_on_wire());
+    json.member("l2_bytes", traffic.l2_bytes_with_fcs());
+    json.member("l3_bytes", traffic.l3_bytes);
+    json.member("payload_bytes", traffic.payload_bytes);
+}
+
+void put_rates(JsonWriter& json, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps) {
+    const Rates average = rates(traffic, time);
+    for (const RateField& field : rate_fields)
+        json.member(field.key, average.*field.value);
+    if (const double percent = line_rate_percent(average, speed_bps); percent >= 0)
+        json.member("line_rate_percent", percent);
+}
+
+template <class Names>
+void put_slots(JsonWriter& json, std::string_view key, const Names& names, const SlotCounts& slots) {
+    json.begin_object(key);
+    for (const SlotName& name : names)
+        json.member(name.key, slots[name.slot].frames);
+    json.end_object();
+}
+
+void put_port(JsonWriter& json, const Port& port) {
+    json.member("interface", std::string_view(port.netdev().name()));
+    json.member("ifindex", port.netdev().index());
+    json.member("driver", std::string_view(port.driver()));
+    json.member("mac", std::string_view(to_string(port.mac())));
+    json.member("mtu", port.mtu());
+    json.member("speed_bps", port.speed_bps());
+    json.member("queues", port.queues());
+    json.member("mode", to_string(port.obtained().mode));
+    json.member("native_refused", std::string_view(port.obtained().native_refused));
+    json.member("multi_buffer", port.obtained().multi_buffer);
+    json.member("dispatcher", port.obtained().dispatcher);
+    json.member("takes", std::string_view(describe(port.match())));
+}
+
+void put_run(JsonWriter& json, const SinkOptions& options) {
+    json.member("schema_version", schema_version);
+    json.member("program", "xdp-sink");
+    json.member("version", RESPONDER_VERSION);
+    json.begin_array("argv");
+    for (const std::string& argument : options.argv)
+        json.value(std::string_view(argument));
+    json.end_array();
+    json.member("kernel", std::string_view(kernel_description()));
+}
+
+void put_books(JsonWriter& json, const Books& books) {
+    json.begin_object("balance");
+    json.member("nic_known", books.nic_known);
+    json.member("program_saw", books.program_saw);
+    if (books.nic_known) {
+        json.member("nic_received", books.nic_received);
+        json.member("nic_leaves_out_dropped", books.nic_leaves_out_dropped);
+        json.member("left_over", books.left_over);
+        json.member("in_flight", books.in_flight);
+    }
+    json.member("settled", books.settled);
+    json.end_object();
+    if (!books.nic_known)
+        return;
+    json.begin_object("nic");
+    json.member("rx_packets", books.nic.rx_packets);
+    json.member("rx_bytes", books.nic.rx_bytes);
+    for (const NicField& field : nic_loss_fields)
+        json.member(field.key, books.nic.*field.value);
+    json.end_object();
+    json.begin_object("driver_counters");
+    for (const auto& [name, rise] : books.driver)
+        json.member(name, rise);
+    json.end_object();
+}
+
+void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
+    const SlotCounts& slots = port.now().total;
+    const Traffic test = test_traffic(slots);
+    put_port(json, port);
+    json.member("duration_seconds", port.elapsed().count());
+    json.begin_object("test");
+    put_frames_and_bytes(json, test);
+    json.member("flowed_seconds", port.busy().count());
+    json.begin_object("while_it_flowed");
+    put_rates(json, test, port.busy(), port.speed_bps());
+    json.end_object();
+    json.begin_object("over_the_run");
+    put_rates(json, test, port.elapsed(), port.speed_bps());
+    json.end_object();
+    json.begin_array("sizes");
+    for (const SizeBin& bin : size_bins) {
+        json.begin_object();
+        json.member("first", bin.first);
+        if (bin.last != 0)
+            json.member("last", bin.last);
+        json.member("frames", slots[bin.slot].frames);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    put_slots(json, "answered", answer_names, slots);
+    put_slots(json, "passed", reason_names, slots);
+    json.begin_array("by_queue");
+    for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
+        const SlotCounts& counts = port.now().queues[queue];
+        json.begin_object();
+        json.member("queue", queue);
+        json.member("test_frames", test_traffic(counts).frames);
+        json.member("test_l2_bytes", test_traffic(counts).l2_bytes_with_fcs());
+        json.member("answered_frames", answered_traffic(counts).frames);
+        json.member("passed_frames", passed_traffic(counts).frames);
+        json.end_object();
+    }
+    json.end_array();
+    put_books(json, books);
+    json.begin_array("outages");
+    for (const Outage& outage : port.outages()) {
+        json.begin_object();
+        put_time(json, "began", outage.began);
+        if (outage.lasted)
+            json.member("seconds", outage.lasted->count());
+        json.member("at_attach", outage.at_attach);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+} // namespace
+
+void JsonReporter::write() {
+    write_all(fd_, json_.text());
+    write_all(fd_, "\n");
+}
+
+void JsonReporter::begin_event(std::string_view event) {
+    json_.clear();
+    json_.begin_object();
+    json_.member("event", event);
+    put_time(json_, "time", std::chrono::system_clock::now());
+}
+
+void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports, std::chrono::system_clock::time_point) {
+    if (!stream_)
+        return;
+    begin_event("start");
+    put_run(json_, options);
+    json_.begin_array("ports");
+    for (const Port& port : ports) {
+        json_.begin_object();
+        put_port(json_, port);
+        json_.end_object();
+    }
+    json_.end_array();
+    json_.end_object();
+    write();
+}
+
+void JsonReporter::interval(std::span<const IntervalReport> reports) {
+    if (!stream_)
+        return;
+    for (const IntervalReport& report : reports) {
+        const Port::Interval& interval = report.interval;
+        const Traffic test = test_traffic(interval.slots);
+        begin_event("interval");
+        json_.member("interface", std::string_view(report.port.netdev().name()));
+        json_.member("elapsed_seconds", report.port.elapsed().count());
+        json_.member("interval_seconds", interval.time.count());
+        put_frames_and_bytes(json_, test);
+        put_rates(json_, test, interval.time, report.port.speed_bps());
+        json_.member("answered_frames", answered_traffic(interval.slots).frames);
+        json_.member("passed_frames", passed_traffic(interval.slots).frames);
+        json_.member("nic_missed", interval.missed);
+        json_.end_object();
+        write();
+    }
+}
+
+void JsonReporter::event(const Port& port, std::string_view text) {
+    if (!stream_)
+        return;
+    begin_event("link");
+    json_.member("interface", std::string_view(port.netdev().name()));
+    json_.member("text", text);
+    json_.end_object();
+    write();
+}
+
+void JsonReporter::summary(const RunReport& run) {
+    if (stream_) {
+        begin_event("summary");
+    } else {
+        json_.clear();
+        json_.begin_object();
+    }
+    put_run(json_, run.options);
+    put_time(json_, "started", run.started);
+    put_time(json_, "ended", run.ended);
+    json_.member("ended_by", run.ended_by);
+    json_.member("duration_seconds", std::chrono::duration<double>(run.ended - run.started).count());
+    json_.begin_array("ports");
+    for (std::size_t i = 0; i < run.ports.size(); ++i) {
+        json_.begin_object();
+        put_port_summary(json_, run.ports[i], run.books[i]);
+        json_.end_object();
+    }
+    json_.end_array();
+    if (run.verdict) {
+        json_.begin_object("verdict");
+        json_.member("result", run.verdict->pass() ? "PASS" : "FAIL");
+        json_.begin_array("conditions");
+        for (const Condition& condition : run.verdict->conditions) {
+            json_.begin_object();
+            json_.member("wanted", std::string_view(condition.wanted));
+            json_.member("measured", std::string_view(condition.measured));
+            json_.member("holds", condition.holds);
+            json_.end_object();
+        }
+        json_.end_array();
+        json_.end_object();
+    }
+    json_.member("exit_code", static_cast<int>(run.exit_code));
+    json_.end_object();
+    write();
+}
+
+} // namespace responder

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/command.h"
+#include "loader/sink/report.h"
+#include "loader/wire.h"
+
+#include <iterator>
+
+namespace responder {
+
+namespace {
+
+using Buffer = fmt::memory_buffer;
+
+constexpr unsigned rows_between_headings = 20; // a heading stays in sight on a terminal of 24 lines
+
+template <class... Arguments>
+void print(Buffer& buffer, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(fmt::appender(buffer), format, std::forward<Arguments>(arguments)...);
+}
+
+// Digits in threes, right-aligned: 3,720,238. No locale: output must not depend on who runs it.
+void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width) {
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+    const std::size_t length = digits.size() + (point - sign - 1) / 3;
+    for (std::size_t i = length; i < width; ++i)
+        buffer.push_back(' ');
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > sign && i < point && (point - i) % 3 == 0)
+            buffer.push_back(',');
+        buffer.push_back(digits[i]);
+    }
+}
+
+template <class Integer>
+void print_count(Buffer& buffer, Integer value, std::size_t width = 0) {
+    const fmt::format_int digits(value);
+    print_grouped(buffer, {digits.data(), digits.size()}, width);
+}
+
+void print_value(Buffer& buffer, double value, int precision, std::size_t width = 0) {
+    char digits[64];
+    const auto end = fmt::format_to_n(digits, sizeof(digits), "{:.{}f}", value, precision);
+    print_grouped(buffer, {digits, std::min(end.size, sizeof(digits))}, width);
+}
+
+constexpr std::size_t column_width(std::string_view heading) { return std::max<std::size_t>(heading.size(), 10) + 2; }
+
+std::string speed_text(std::uint64_t bps) {
+    return bps == 0 ? "no line speed"
+                    : bps < 1'000'000'000 ? fmt::format("{} Mb/s", bps / 1'000'000) : fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9);
+}
+
+std::string size_text(const SizeBin& bin) {
+    if (bin.first == 0)
+        return fmt::format("under {}", bin.last + 1);
+    if (bin.last == 0)
+        return fmt::format("{} and more", bin.first);
+    return bin.first == bin.last ? fmt::format("{}", bin.first) : fmt::format("{}-{}", bin.first, bin.last);
+}
+
+void print_rates(Buffer& buffer, std::string_view label, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps) {
+    const Rates average = rates(traffic, time);
+    print(buffer, "  {:<17}", label);
+    print_value(buffer, average.fps, 0);
+    print(buffer, " frames/s");
+    for (const RateField& field : rate_fields) {
+        if (field.value == &Rates::fps)
+            continue;
+        print(buffer, ", {} ", field.heading.substr(0, field.heading.find(' ')));
+        print_value(buffer, average.*field.value * field.scale, field.precision);
+        if (field.value == &Rates::l1_bps && speed_bps != 0)
+            print(buffer, " ({:.2f} % of line rate)", line_rate_percent(average, speed_bps));
+    }
+    print(buffer, " Mb/s\n");
+}
+
+// "label  TCP 1,200, ARP 34" for what is not zero.
+template <class Names, class Value>
+void print_list(Buffer& buffer, std::string_view label, const Names& names, Value value) {
+    bool first = true;
+    for (const auto& name : names) {
+        const std::uint64_t count = value(name);
+        if (count == 0)
+            continue;
+        if (first)
+            print(buffer, "  {:<17}", label);
+        print(buffer, "{}{} ", first ? "" : ", ", name.text);
+        print_count(buffer, count);
+        first = false;
+    }
+    if (!first)
+        buffer.push_back('\n');
+}
+
+void print_books(Buffer& buffer, const Port& port, const Books& books) {
+    const SlotCounts& slots = port.now().total;
+    print(buffer, "  {:<17}program saw ", "balance");
+    print_count(buffer, all_traffic(slots).frames);
+    print(buffer, " = test ");
+    print_count(buffer, test_traffic(slots).frames);
+    if (const auto answered = answered_traffic(slots).frames; answered != 0) {
+        print(buffer, " + answered ");
+        print_count(buffer, answered);
+    }
+    print(buffer, " + passed ");
+    print_count(buffer, passed_traffic(slots).frames);
+    if (!books.nic_known) {
+        print(buffer, "; the NIC's counters went away with the interface\n");
+        return;
+    }
+    print(buffer, "; NIC received ");
+    print_count(buffer, books.nic_received);
+    if (books.nic_leaves_out_dropped)
+        print(buffer, " (this driver leaves out what a program dropped: compared with passed)");
+    print(buffer, "; left over ");
+    print_count(buffer, books.left_over);
+    print(buffer, " (");
+    if (books.in_flight != 0) {
+        print(buffer, "up to ");
+        print_count(buffer, books.in_flight);
+        print(buffer, " can have been in flight between the two readings");
+    } else {
+        print(buffer, "nothing was in flight");
+    }
+    print(buffer, "{})\n", books.settled ? "" : "; the traffic had not settled");
+}
+
+void print_port(Buffer& buffer, const Port& port, const Books& books) {
+    const SlotCounts& slots = port.now().total;
+    const Traffic test = test_traffic(slots);
+    const auto& o = port.obtained();
+    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n", port.netdev().name(), port.elapsed().count(), to_string(o.mode),
+          o.dispatcher ? " (shared through libxdp)" : "", port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(),
+          port.queues() == 1 ? "" : "s", speed_text(port.speed_bps()));
+    print(buffer, "  {:<17}", "test frames");
+    print_count(buffer, test.frames);
+    print(buffer, ", ");
+    print_count(buffer, test.l2_bytes_with_fcs());
+    print(buffer, " bytes with FCS; traffic flowed for {:.2f} s\n", port.busy().count());
+    if (test.frames != 0) {
+        print_rates(buffer, "while it flowed", test, port.busy(), port.speed_bps());
+        print_rates(buffer, "over the run", test, port.elapsed(), port.speed_bps());
+        struct NamedBin {
+            std::string text;
+            sink_slot slot;
+        };
+        std::vector<NamedBin> bins;
+        for (const SizeBin& bin : size_bins)
+            bins.push_back({size_text(bin) + ":", bin.slot});
+        print_list(buffer, "sizes with FCS", bins, [&](const NamedBin& bin) { return slots[bin.slot].frames; });
+    }
+    if (port.now().queues.size() > 1) {
+        for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
+            const SlotCounts& counts = port.now().queues[queue];
+            if (all_traffic(counts).frames == 0)
+                continue;
+            print(buffer, "  {:<17}test ", fmt::format("queue {}", queue));
+            print_count(buffer, test_traffic(counts).frames);
+            print(buffer, ", passed ");
+            print_count(buffer, passed_traffic(counts).frames);
+            buffer.push_back('\n');
+        }
+    }
+    print_list(buffer, "answered", answer_names, [&](const SlotName& name) { return slots[name.slot].frames; });
+    print_list(buffer, "passed up", reason_names, [&](const SlotName& name) { return slots[name.slot].frames; });
+    if (books.nic_known)
+        print_list(buffer, "NIC lost", nic_loss_fields, [&](const NicField& field) { return books.nic.*field.value; });
+    for (const auto& [name, rise] : books.driver) {
+        print(buffer, "  {:<17}{} ", "driver says", name);
+        print_count(buffer, rise);
+        buffer.push_back('\n');
+    }
+    for (const Outage& outage : port.outages()) {
+        char room[32];
+        print(buffer, "  {:<17}from {}", "link down", rfc3339(outage.began, room));
+        if (outage.lasted)
+            print(buffer, " for {:.1f} s", outage.lasted->count());
+        else
+            print(buffer, ", still down");
+        print(buffer, "{}\n", outage.at_attach ? ", when the program was attached" : "");
+    }
+    print_books(buffer, port, books);
+}
+
+} // namespace
+
+void TextReporter::write() {
+    write_all(fd_, {buffer_.data(), buffer_.size()});
+    buffer_.clear();
+}
+
+void TextReporter::heading() {
+    print(buffer_, "{:>9}  {:<10}", "time", "port");
+    for (const RateField& field : rate_fields) {
+        print(buffer_, "{:>{}}", field.heading, column_width(field.heading));
+        if (field.value == &Rates::l1_bps)
+            print(buffer_, "{:>8}", "line %");
+    }
+    print(buffer_, "{:>12}{:>12}\n", "passed/s", "NIC missed");
+}
+
+void TextReporter::start(const SinkOptions&, std::span<const Port>, std::chrono::system_clock::time_point) {}
+
+void TextReporter::interval(std::span<const IntervalReport> reports) {
+    if (!lines_)
+        return;
+    if (rows_since_heading_ == 0)
+        heading();
+    for (const IntervalReport& report : reports) {
+        const Port::Interval& interval = report.interval;
+        const Rates now = rates(test_traffic(interval.slots), interval.time);
+        print(buffer_, "{:>7.1f} s  {:<10}", report.port.elapsed().count(), report.port.netdev().name());
+        for (const RateField& field : rate_fields) {
+            print_value(buffer_, now.*field.value * field.scale, field.precision, column_width(field.heading));
+            if (field.value != &Rates::l1_bps)
+                continue;
+            const double percent = line_rate_percent(now, report.port.speed_bps());
+            if (percent < 0)
+                print(buffer_, "{:>8}", "-");
+            else
+                print_value(buffer_, percent, 1, 8);
+        }
+        print_value(buffer_, rates(passed_traffic(interval.slots), interval.time).fps, 0, 12);
+        print_count(buffer_, interval.missed, 12);
+        if (report.left)
+            print(buffer_, "   {:.0f} s left", report.left->count());
+        buffer_.push_back('\n');
+        rows_since_heading_ = (rows_since_heading_ + 1) % rows_between_headings;
+    }
+    write();
+}
+
+void TextReporter::summary(const RunReport& run) {
+    if (!full_)
+        return;
+    for (std::size_t i = 0; i < run.ports.size(); ++i)
+        print_port(buffer_, run.ports[i], run.books[i]);
+    if (run.verdict) {
+        buffer_.push_back('\n');
+        for (const Condition& condition : run.verdict->conditions)
+            print(buffer_, "{} {}: {}\n", condition.holds ? "ok    " : "not ok", condition.wanted, condition.measured);
+        print(buffer_, "{}\n", run.verdict->pass() ? "PASS" : "FAIL");
+    }
+    write();
+}
+
+} // namespace responder

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// One run of the sink: sets up the ports, watches them until something ends the run, reports.
+
+#pragma once
+
+#include "loader/error.h"
+#include "loader/event_loop.h"
+#include "loader/netlink.h"
+#include "loader/sink/options.h"
+#include "loader/sink/port.h"
+#include "loader/sink/report.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace responder {
+
+class Session {
+  public:
+    explicit Session(const SinkOptions& options); // throws Error; then nothing is attached
+    ExitCode run();
+
+  private:
+    void introduce();
+    void tick();
+    void help_where_nothing_counts();
+    void links_changed();
+    void link_changed(const LinkState& link, bool removed);
+    void report_interval();
+    void end(std::string_view reason) noexcept;
+    ExitCode finish();
+    void say(std::string_view text);
+
+    const SinkOptions& options_;
+    EventLoop loop_;
+    LinkMonitor monitor_; // before the ports: what attaching does to a link is news already
+    std::vector<Port> ports_;
+    std::vector<std::unique_ptr<Reporter>> reporters_;
+    std::vector<IntervalReport> interval_reports_;
+    std::chrono::system_clock::time_point started_;
+    Clock::time_point begin_;
+    Clock::time_point next_interval_;
+    std::string_view ended_by_;
+
+    // The watch for flows on ports that count nothing.
+    std::optional<Clock::time_point> watching_since_;
+    Clock::time_point next_watch_;
+    std::vector<ReceiveFilterMembership> promiscuous_for_the_watch_;
+};
+
+} // namespace responder

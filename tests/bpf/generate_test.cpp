@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The sender's program against build_frame(), octet by octet, by BPF_PROG_TEST_RUN without live frames.
+
+#include "bpf/generate_abi.h"
+#include "generate.skel.h"
+#include "loader/generate/frame_spec.h"
+#include "loader/skeleton.h"
+
+#include <bpf/bpf.h>
+#include <gtest/gtest.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace responder {
+namespace {
+
+using Octets = std::vector<std::uint8_t>;
+
+FrameSpec make_spec(bool v6, std::size_t tags, std::vector<unsigned> sizes) {
+    FrameSpec spec;
+    spec.source_mac = {{0x02, 0, 0, 0, 0, 1}};
+    spec.destination_mac = {{0x02, 0, 0, 0, 0, 2}};
+    spec.source = *IpAddress::parse(v6 ? "2001:2::1" : "198.18.0.1");
+    spec.destination = *IpAddress::parse(v6 ? "2001:2::2" : "198.18.0.2");
+    for (std::size_t tag = 0; tag < tags; ++tag)
+        spec.vlans.push_back(static_cast<std::uint16_t>(100 * (tag + 1)));
+    spec.sizes = std::move(sizes);
+    return spec;
+}
+
+struct Made {
+    std::uint32_t verdict = 0;
+    Octets frame;
+};
+
+class Program {
+  public:
+    explicit Program(const FrameSpec& spec) : template_(template_frame(spec)) {
+        spec.validate();
+        skeleton_->rodata->generate_cfg = generate_config(spec);
+        skeleton_.load();
+        run() = {.limit = std::numeric_limits<__u64>::max(), .interval = 0, .stamp_mask = 1023};
+    }
+
+    generate_run& run() { return skeleton_->bss->generate_run; }
+    generate_state& state() { return skeleton_->bss->generate_state; }
+
+    Made next() { return next_from(template_); }
+
+    Made next_from(Octets in) {
+        Made made;
+        made.frame.resize(largest_frame_size);
+        bpf_test_run_opts options{};
+        options.sz = sizeof(options);
+        options.data_in = in.data();
+        options.data_size_in = static_cast<__u32>(in.size());
+        options.data_out = made.frame.data();
+        options.data_size_out = static_cast<__u32>(made.frame.size());
+        options.repeat = 1;
+        EXPECT_EQ(bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.xdp_generate), &options), 0);
+        made.verdict = options.retval;
+        made.frame.resize(options.data_size_out);
+        return made;
+    }
+
+    const Octets& frame_template() const { return template_; }
+
+  private:
+    Skeleton<generate_bpf> skeleton_;
+    Octets template_;
+};
+
+void expect_frames(const FrameSpec& spec, std::uint64_t first, std::uint64_t count) {
+    Program program(spec);
+    // As after `first` frames.
+    program.state().frames = first;
+    program.state().size = static_cast<__u32>(first % spec.sizes.size());
+    program.state().source_port = static_cast<__u32>(first % spec.source_ports.count());
+    program.state().destination_port = static_cast<__u32>(first % spec.destination_ports.count());
+    for (std::uint64_t n = first; n < first + count; ++n) {
+        const Made made = program.next();
+        ASSERT_EQ(made.verdict, static_cast<std::uint32_t>(XDP_TX)) << "frame " << n;
+        ASSERT_EQ(made.frame, build_frame(spec, n))
+            << "frame " << n << " of " << spec.sizes[n % spec.sizes.size()] << " bytes, " << spec.vlans.size()
+            << " tags, " << (spec.source.v6 ? "IPv6" : "IPv4");
+    }
+    EXPECT_EQ(program.state().frames, first + count);
+}
+
+TEST(GenerateProgram, OneSize) {
+    for (const bool v6 : {false, true})
+        for (std::size_t tags = 0; tags <= 2; ++tags)
+            for (const unsigned size : {64U, 65U, 66U, 67U, 68U, 69U, 70U, 71U,  72U,  73U,  74U,   75U,   76U,
+                                        77U, 78U, 79U, 81U, 82U, 85U, 86U, 127U, 128U, 512U, 1518U, 1526U, 3412U}) {
+                const FrameSpec spec = make_spec(v6, tags, {size});
+                if (size >= spec.header_size())
+                    expect_frames(spec, 0, 3);
+            }
+}
+
+TEST(GenerateProgram, SizesTakeTurns) {
+    for (const bool v6 : {false, true})
+        for (std::size_t tags = 0; tags <= 2; ++tags) {
+            // With IPv6 the smallest has room for the headers alone.
+            const unsigned smallest = std::max(make_spec(v6, tags, {64}).header_size(), 64U);
+            expect_frames(make_spec(v6, tags, {1518, smallest, smallest + 5, 512, smallest + 8, 129, 3412}), 0, 30);
+            expect_frames(make_spec(v6, tags, {smallest, smallest + 1}), 0, 5);
+        }
+    std::vector<unsigned> sixteen;
+    for (unsigned i = 0; i < GENERATE_SIZES; ++i)
+        sixteen.push_back(64 + 97 * i);
+    expect_frames(make_spec(false, 0, sixteen), 0, 40);
+}
+
+TEST(GenerateProgram, PortsTakeTurns) {
+    for (const bool v6 : {false, true}) {
+        FrameSpec spec = make_spec(v6, 1, {128, 256});
+        spec.source_ports = {1000, 1002};
+        expect_frames(spec, 0, 20);
+        spec.destination_ports = {65531, 65535};
+        expect_frames(spec, 0, 40);
+        spec.source_ports = {0, 65535};
+        expect_frames(spec, 65530, 20);
+    }
+}
+
+// The UDP checksum of IPv6 must come out right whatever the sequence number adds to it, also where it would be 0.
+TEST(GenerateProgram, SequenceNumbersOfAllMagnitudes) {
+    for (const bool v6 : {false, true}) {
+        const FrameSpec spec = make_spec(v6, 0, {96, 99});
+        for (const std::uint64_t first : {0xFFF8ULL, 0xFFFFFFF8ULL, 0x1FFFFFFF8ULL})
+            expect_frames(spec, first, 20);
+    }
+    // These count through all 65536 checksums, and through sums that carry twice.
+    const std::uint64_t first = 0xFFFE0000;
+    const FrameSpec spec = make_spec(true, 0, {80});
+    Program program(spec);
+    program.state().frames = first;
+    bool without_zero = true;
+    bool with_ffff = false;
+    for (std::uint64_t n = first; n < first + 66'000; ++n) {
+        const Made made = program.next();
+        const unsigned checksum = made.frame[60] * 256U + made.frame[61];
+        without_zero &= checksum != 0;
+        with_ffff |= checksum == 0xFFFF;
+        if (checksum == 0xFFFF || checksum < 3) {
+            ASSERT_EQ(made.frame, build_frame(spec, n)) << n;
+        }
+    }
+    EXPECT_TRUE(without_zero);
+    EXPECT_TRUE(with_ffff);
+}
+
+// Pages come back as the last receiver left them: a reflector swaps MAC addresses, IP addresses and ports.
+TEST(GenerateProgram, RepairsTheHead) {
+    for (const bool v6 : {false, true})
+        for (std::size_t tags = 0; tags <= 2; ++tags) {
+            FrameSpec spec = make_spec(v6, tags, {64, 1518});
+            if (v6)
+                spec.sizes[0] = spec.header_size() + 8;
+            Program program(spec);
+            Octets spoilt = program.frame_template();
+            // All headers and the signature up to the sequence number, time excepted.
+            std::fill_n(spoilt.begin(), spec.header_size() - fcs_length + GENERATE_TIME_OFFSET, std::uint8_t{0xA5});
+            for (std::uint64_t n = 0; n < 4; ++n)
+                ASSERT_EQ(program.next_from(spoilt).frame, build_frame(spec, n)) << n;
+        }
+}
+
+TEST(GenerateProgram, StopsAtTheLimit) {
+    Program program(make_spec(false, 0, {64}));
+    program.run().limit = 2;
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_TX));
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_TX));
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_DROP));
+    EXPECT_EQ(program.state().frames, 2U);
+    EXPECT_EQ(program.state().last_frame, 1U) << "the clock is read at the last frame";
+    EXPECT_GE(program.state().last_ns, program.state().first_ns);
+}
+
+TEST(GenerateProgram, WaitsForTheFramesMoment) {
+    Program program(make_spec(false, 0, {64}));
+    program.run().stamp_mask = 0;
+    program.run().interval = 3'600'000'000'000ULL << GENERATE_INTERVAL_SHIFT; // an hour
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_TX));
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_DROP));
+    EXPECT_EQ(program.state().frames, 1U);
+    program.state().due = 0; // its moment has come
+    EXPECT_EQ(program.next().verdict, static_cast<std::uint32_t>(XDP_TX));
+    EXPECT_EQ(program.state().frames, 2U);
+}
+
+TEST(GenerateProgram, RefusesAFrameThatIsTooShort) {
+    Program program(make_spec(false, 0, {64}));
+    EXPECT_EQ(program.next_from(Octets(40)).verdict, static_cast<std::uint32_t>(XDP_ABORTED));
+    EXPECT_EQ(program.state().frames, 0U);
+}
+
+} // namespace
+} // namespace responder

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# For the test cases, sourced as /vm/case.sh: how to fail, how to skip, and a veth pair with a sender.
+set -euo pipefail
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+# The last line of a skipped test is its reason.
+skip() {
+    echo "SKIP: $*"
+    exit 77
+}
+
+# expect WHAT WANTED GOT
+expect() {
+    [[ $2 == "$3" ]] || fail "$1: expected '$2', got '$3'"
+    echo "ok: $1: $3"
+}
+
+# make_pair: veth "near" here, 198.18.0.1, and "far" in the namespace "far", 198.18.0.2. Neighbours are entered by hand
+# and IPv6 is off, so that no frame is on the wire but the ones that a test sends.
+make_pair() {
+    ip netns add far
+    ip link add near type veth peer name far netns far
+    echo 1 >/proc/sys/net/ipv6/conf/near/disable_ipv6
+    ip netns exec far sh -c 'echo 1 >/proc/sys/net/ipv6/conf/far/disable_ipv6'
+    ip link set near address 02:00:00:00:00:01
+    ip -n far link set far address 02:00:00:00:00:02
+    ip link set near up
+    ip -n far link set far up
+    ip address add 198.18.0.1/24 dev near
+    ip -n far address add 198.18.0.2/24 dev far
+    ip neighbour replace 198.18.0.2 lladdr 02:00:00:00:00:02 dev near nud permanent
+    ip -n far neighbour replace 198.18.0.1 lladdr 02:00:00:00:00:01 dev far nud permanent
+}
+
+# send_from_far COUNT [PORT]: that many UDP datagrams from "far" to "near", one frame each. Where the stack answers that
+# nobody listens, the next write fails with that news instead of sending; so it is made again.
+send_from_far() {
+    # shellcheck disable=SC2016  # the inner shell expands
+    ip netns exec far bash -c 'exec 3<>"/dev/udp/198.18.0.1/$2"
+        for ((i = 0; i < $1; i++)); do until printf 0123456789abcdef >&3; do :; done; done' \
+        send "$1" "${2:-9}" 2>/dev/null
+}
+
+# map_value NAME: entry 0 of a BPF array with 64-bit values.
+map_value() {
+    bpftool map lookup name "$1" key 0 0 0 0 | sed -n 's/.*"value": \([0-9]*\).*/\1/p'
+}

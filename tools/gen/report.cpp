@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "tools/gen/report.h"
+
+#include "loader/command.h"
+#include "loader/json.h"
+#include "loader/wire.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace responder::gen {
+
+namespace {
+
+const char* name(Sent::End end) {
+    switch (end) {
+    case Sent::End::planned:
+        return "planned";
+    case Sent::End::stopped:
+        return "stopped";
+    case Sent::End::interface_gone:
+        return "interface_gone";
+    case Sent::End::nothing_leaves:
+        return "nothing_leaves";
+    }
+    return "";
+}
+
+// Of frames whose fate the counter cannot tell any more we do not say that they were refused.
+bool fate_known(const Report& report) { return report.sent.end != Sent::End::interface_gone; }
+
+const char* unsent(const Report& report) { return fate_known(report) ? "refused" : "unknown"; }
+
+std::string why_unsent(const Report& report) {
+    if (!fate_known(report))
+        return ": the interface went away";
+    if (report.sent.link_was_down)
+        return fmt::format(", by the driver of {}: there was no link at times", report.interface);
+    if (report.driver == "veth")
+        return fmt::format(", by the driver of {}: the far end had no XDP program, or its ring was full",
+                           report.interface);
+    return fmt::format(", by the driver of {}: its ring was full; --rate sends slower", report.interface);
+}
+
+} // namespace
+
+double Report::mean_size() const {
+    double bytes = 0;
+    for (const auto& [size, frames] : handed_over_by_size)
+        bytes += static_cast<double>(size) * static_cast<double>(frames);
+    return sent.handed_over != 0 ? bytes / static_cast<double>(sent.handed_over) : 0;
+}
+
+double Report::rate_fps() const { return sent.seconds > 0 ? static_cast<double>(sent.left()) / sent.seconds : 0; }
+double Report::l2_bps() const { return 8 * rate_fps() * mean_size(); }
+double Report::l1_bps() const { return 8 * rate_fps() * (mean_size() + wire::preamble_and_gap_bytes); }
+
+std::string render_text(const Report& report) {
+    const Sent& sent = report.sent;
+    fmt::memory_buffer text;
+    const auto out = fmt::appender(text);
+    fmt::format_to(out, "sent      {} frames in {:.3f} s (counted by {} of {})\n", sent.left(), sent.seconds,
+                   sent.counter, report.interface);
+    fmt::format_to(out, "rate      {:.0f} frames/s   L2 {:.3f} Mb/s   L1 {:.3f} Mb/s", report.rate_fps(),
+                   1e-6 * report.l2_bps(), 1e-6 * report.l1_bps());
+    if (report.rate_requested_fps > 0)
+        fmt::format_to(out, "   asked for: {} frames/s", report.rate_requested_fps);
+    fmt::format_to(out, "\n");
+    fmt::format_to(out, "sizes    ");
+    for (const auto& [size, frames] : report.handed_over_by_size)
+        fmt::format_to(out, " {} x {} bytes", frames, size);
+    fmt::format_to(out, ", FCS included\n");
+    if (report.sent.refused() != 0)
+        fmt::format_to(out, "{}   {} frames of {} handed over{}\n", unsent(report), sent.refused(), sent.handed_over,
+                       why_unsent(report));
+    if (sent.counted > sent.handed_over)
+        fmt::format_to(out, "          {} counts other traffic too: {} frames more than were made here\n", sent.counter,
+                       sent.counted - sent.handed_over);
+    return fmt::to_string(text);
+}
+
+std::string render_json(const Report& report) {
+    const Sent& sent = report.sent;
+    const double null = std::numeric_limits<double>::quiet_NaN();
+    char time[32];
+    JsonWriter json;
+    json.begin_object();
+    json.member("schema_version", 1);
+    json.member("program", "xdp-gen");
+    json.member("version", RESPONDER_VERSION);
+    json.begin_array("argv");
+    for (const std::string& word : report.argv)
+        json.value(word);
+    json.end_array();
+    json.member("kernel", kernel_description());
+    json.member("interface", report.interface);
+    json.member("driver", report.driver);
+    json.member("started", rfc3339(report.started, time));
+    json.member("duration_seconds", sent.seconds);
+    json.member("end", name(sent.end));
+    if (report.frames_requested != 0)
+        json.member("frames_requested", report.frames_requested);
+    else
+        json.member("frames_requested", null);
+    json.member("rate_requested_fps", report.rate_requested_fps > 0 ? report.rate_requested_fps : null);
+    json.member("frames_handed_over", sent.handed_over);
+    json.member("frames_sent", sent.left());
+    if (fate_known(report))
+        json.member("frames_refused", sent.refused());
+    else
+        json.member("frames_refused", null);
+    json.member("counter", sent.counter);
+    json.member("counter_rise", sent.counted);
+    json.member("link_was_down", sent.link_was_down);
+    json.member("rate_fps", report.rate_fps());
+    json.member("l2_bps", report.l2_bps());
+    json.member("l1_bps", report.l1_bps());
+    json.begin_array("handed_over_by_size");
+    for (const auto& [size, frames] : report.handed_over_by_size) {
+        json.begin_object();
+        json.member("frame_size_with_fcs", size);
+        json.member("frames", frames);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return std::string(json.text()) + '\n';
+}
+
+} // namespace responder::gen
