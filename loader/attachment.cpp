@@ -19,9 +19,7 @@ namespace responder {
 
 namespace {
 
-std::uint32_t mode_flag(XdpMode mode) {
-    return mode == XdpMode::native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
-}
+std::uint32_t mode_flag(XdpMode mode) { return mode == XdpMode::native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE; }
 
 xdp_attach_mode libxdp_mode(XdpMode mode) { return mode == XdpMode::native ? XDP_MODE_NATIVE : XDP_MODE_SKB; }
 
@@ -64,7 +62,8 @@ Error occupied(const Netdev& netdev) {
     add(link.generic_program, "generic");
     add(link.offloaded_program, "offloaded");
     return Error(ExitCode::unavailable, netdev.name(),
-                 who.empty() ? "another XDP program was attached a moment ago" : "another XDP program sits on it: " + who,
+                 who.empty() ? "another XDP program was attached a moment ago"
+                             : "another XDP program sits on it: " + who,
                  "end it first, or share the port with --dispatcher if that one uses libxdp too");
 }
 
@@ -72,11 +71,8 @@ Error occupied(const Netdev& netdev) {
 void check_refusal(const Netdev& netdev, int error) {
     if (means_occupied(error))
         throw occupied(netdev);
-    if (error == EPERM || error == EACCES) {
-        const std::string missing = missing_capabilities();
-        throw Error(ExitCode::no_permission, netdev.name() + ": attach the XDP program",
-                    missing.empty() ? error_text(error) : missing, "run it as root");
-    }
+    if (error == EPERM)
+        throw Error::from_errno(ExitCode::no_permission, netdev.name() + ": attach the XDP program", error);
     if (error == ENODEV)
         throw Error(ExitCode::temporary, netdev.name(), "the interface is gone");
 }
@@ -107,8 +103,8 @@ std::variant<Attachment, AttachRefused> Attachment::attach(const Netdev& netdev,
     return AttachRefused{error, ask_for_the_reason(netdev, program_fd, mode)};
 }
 
-std::variant<DispatcherAttachment, AttachRefused>
-DispatcherAttachment::attach(const Netdev& netdev, bpf_object* object, const char* program_name, XdpMode mode) {
+std::variant<DispatcherAttachment, AttachRefused> DispatcherAttachment::attach(const Netdev& netdev, bpf_object* object,
+                                                                               const char* program_name, XdpMode mode) {
     DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = object, .prog_name = program_name);
     xdp_program* program = xdp_program__create(&options);
     if (const long error = libxdp_get_error(program); error != 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A program on a port. Attachment is a bpf_link that the process owns (kernel 5.9): it is gone however the process ends.
-// DispatcherAttachment shares the port through libxdp, whose links are pinned: it is gone when the object ends, but not
-// when the process is killed.
+// A program on a port. Attachment is a bpf_link that the process owns (kernel 5.9): it is gone however the process
+// ends. DispatcherAttachment shares the port through libxdp, whose links are pinned: it is gone when the object ends,
+// but not when the process is killed.
 
 #pragma once
 

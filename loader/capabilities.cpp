@@ -2,11 +2,14 @@
 
 #include "loader/capabilities.h"
 
+#include "loader/error.h"
+
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace responder {
@@ -44,6 +47,12 @@ std::string missing_capabilities() {
     if (!missing.empty())
         text += missing.size() == 1 ? " is missing" : " are missing";
     return text;
+}
+
+void require_capabilities() {
+    if (std::string missing = missing_capabilities(); !missing.empty())
+        throw Error(ExitCode::no_permission, "no permission", std::move(missing),
+                    "run it as root, or give it these capabilities");
 }
 
 bool may_look_up_programs() { return has(effective_capabilities(), CAP_SYS_ADMIN); }

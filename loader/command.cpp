@@ -2,32 +2,44 @@
 
 #include "loader/command.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 
 namespace responder {
 
 int run_command(std::string_view name, const std::function<ExitCode()>& body) {
+    // A descriptor that was closed would go to the next thing opened, and output into that. Closed output stays an
+    // error.
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
+            const int same = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     ExitCode code;
     try {
         return static_cast<int>(body());
     } catch (const Error& error) {
-        fmt::print(stderr, "{}: {}\n", name, error.what());
+        say(fmt::format("{}: {}", name, error.what()));
         code = error.code();
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "{}: out of memory\n", name);
+        say("out of memory");
         code = ExitCode::os;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}: internal error: {}\n", name, error.what());
+        say(fmt::format("{}: internal error: {}", name, error.what()));
         code = ExitCode::internal;
     }
     return static_cast<int>(code);
+}
+
+void say(std::string_view line) noexcept {
+    // One call, so that lines of several programs do not mix.
+    const iovec parts[] = {{const_cast<char*>(line.data()), line.size()}, {const_cast<char*>("\n"), 1}};
+    [[maybe_unused]] const ssize_t lost = writev(STDERR_FILENO, parts, 2);
 }
 
 void write_all(int fd, std::string_view text) {
@@ -36,7 +48,8 @@ void write_all(int fd, std::string_view text) {
         if (written < 0) {
             if (errno == EINTR)
                 continue;
-            throw Error::from_errno(ExitCode::io, fd == STDOUT_FILENO ? "write to standard output" : "write output", errno);
+            throw Error::from_errno(ExitCode::io, fd == STDOUT_FILENO ? "write to standard output" : "write output",
+                                    errno);
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -48,9 +61,9 @@ std::string_view rfc3339(std::chrono::system_clock::time_point time, char (&room
     const std::time_t seconds = since_epoch / 1000;
     std::tm utc{};
     gmtime_r(&seconds, &utc);
-    const auto end = fmt::format_to_n(room, sizeof(room), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
-                                      utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                                      since_epoch % 1000);
+    const auto end =
+        fmt::format_to_n(room, sizeof(room), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
+                         utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, since_epoch % 1000);
     return {room, end.size};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What every command of ours does the same way: errors become one sentence and an exit code, output that cannot be written
-// is an error, times are written as RFC 3339.
+// What every command of ours does the same way: errors become one sentence and an exit code, output that cannot be
+// written is an error, times are written as RFC 3339.
 
 #pragma once
 
@@ -14,9 +14,12 @@
 
 namespace responder {
 
-// Runs a command's main; catches Error (and what the standard library throws), prints "NAME: what failed: why; try this"
-// on stderr and returns the exit code for the process.
+// Runs a command's main; catches Error (and what the standard library throws), prints "NAME: what failed: why; try
+// this" on stderr and returns the exit code for the process.
 int run_command(std::string_view name, const std::function<ExitCode()>& body);
+
+// A line of talk on stderr. Where nobody can hear it, it is lost and nothing else: a measurement goes on.
+void say(std::string_view line) noexcept;
 
 // Writes all of it to a file descriptor. Throws Error(io).
 void write_all(int fd, std::string_view text);

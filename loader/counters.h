@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// From the map to numbers that can be subtracted: a Snapshot is what a sink's program has counted at one moment, and two of
-// them make Traffic and Rates. Counters only rise; nobody resets them.
+// From the map to numbers that can be subtracted: a Snapshot is what a sink's program has counted at one moment, and
+// two of them make Traffic and Rates. Counters only rise; nobody resets them.
 
 #pragma once
 
@@ -32,9 +32,9 @@ struct Traffic {
 Traffic operator-(const Traffic& now, const Traffic& before) noexcept;
 Traffic& operator+=(Traffic& sum, const sink_count& count) noexcept;
 
-Traffic test_traffic(const SlotCounts& slots) noexcept;     // all size bins
+Traffic test_traffic(const SlotCounts& slots) noexcept; // all size bins
 Traffic answered_traffic(const SlotCounts& slots) noexcept;
-Traffic passed_traffic(const SlotCounts& slots) noexcept;   // all reasons
+Traffic passed_traffic(const SlotCounts& slots) noexcept; // all reasons
 Traffic all_traffic(const SlotCounts& slots) noexcept;
 
 SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept;

@@ -10,18 +10,18 @@
 
 namespace responder {
 
-// sysexits.h where it has a fitting code; man/xdp-sink.1.scd lists them for users.
+// sysexits.h where it has a fitting code; tools/man/*.scd lists them for users.
 enum class ExitCode : int {
     ok = 0,
-    verdict_fail = 1,    // measured to the end, and an --expect or --max condition does not hold
-    usage = 64,          // an option or a value is wrong
-    no_input = 66,       // no such interface
-    unavailable = 69,    // the port is taken: another XDP program sits on it
-    internal = 70,       // a fault of ours, such as an object that the verifier refuses
-    os = 71,             // the kernel lacks or refuses what is needed
-    io = 74,             // output could not be written
-    temporary = 75,      // no carrier, or the interface went away
-    no_permission = 77,  // a capability is missing
+    verdict_fail = 1,   // measured to the end, and an --expect or --max condition does not hold
+    usage = 64,         // an option or a value is wrong
+    no_input = 66,      // no such interface
+    unavailable = 69,   // the port is taken: another XDP program sits on it
+    internal = 70,      // a fault of ours, such as an object that the verifier refuses
+    os = 71,            // the kernel lacks or refuses what is needed
+    io = 74,            // output could not be written
+    temporary = 75,     // no carrier, or the interface went away
+    no_permission = 77, // a capability is missing
 };
 
 class Error : public std::runtime_error {

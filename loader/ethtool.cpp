@@ -20,35 +20,24 @@ namespace responder::ethtool {
 
 namespace {
 
-// The kernel keeps bit numbers, ethtool the speeds behind them. Only the fastest counts, so one mode of a speed is enough;
-// all media of a speed are listed, since a port supports only its own.
+// The kernel keeps bit numbers, ethtool the speeds behind them. Only the fastest counts, so one mode of a speed is
+// enough; all media of a speed are listed, since a port supports only its own.
 struct ModeSpeed {
     unsigned bit;
     unsigned mbps;
 };
 constexpr ModeSpeed mode_speeds[] = {
-    {ETHTOOL_LINK_MODE_10baseT_Half_BIT, 10},
-    {ETHTOOL_LINK_MODE_10baseT_Full_BIT, 10},
-    {ETHTOOL_LINK_MODE_100baseT_Half_BIT, 100},
-    {ETHTOOL_LINK_MODE_100baseT_Full_BIT, 100},
-    {ETHTOOL_LINK_MODE_100baseT1_Full_BIT, 100},
-    {ETHTOOL_LINK_MODE_1000baseT_Half_BIT, 1000},
-    {ETHTOOL_LINK_MODE_1000baseT_Full_BIT, 1000},
-    {ETHTOOL_LINK_MODE_1000baseX_Full_BIT, 1000},
-    {ETHTOOL_LINK_MODE_1000baseKX_Full_BIT, 1000},
-    {ETHTOOL_LINK_MODE_2500baseX_Full_BIT, 2500},
-    {ETHTOOL_LINK_MODE_2500baseT_Full_BIT, 2500},
-    {ETHTOOL_LINK_MODE_5000baseT_Full_BIT, 5000},
-    {ETHTOOL_LINK_MODE_10000baseT_Full_BIT, 10000},
-    {ETHTOOL_LINK_MODE_10000baseCR_Full_BIT, 10000},
-    {ETHTOOL_LINK_MODE_10000baseSR_Full_BIT, 10000},
-    {ETHTOOL_LINK_MODE_10000baseLR_Full_BIT, 10000},
-    {ETHTOOL_LINK_MODE_25000baseCR_Full_BIT, 25000},
-    {ETHTOOL_LINK_MODE_25000baseSR_Full_BIT, 25000},
-    {ETHTOOL_LINK_MODE_40000baseCR4_Full_BIT, 40000},
-    {ETHTOOL_LINK_MODE_40000baseSR4_Full_BIT, 40000},
-    {ETHTOOL_LINK_MODE_100000baseCR4_Full_BIT, 100000},
-    {ETHTOOL_LINK_MODE_100000baseSR4_Full_BIT, 100000},
+    {ETHTOOL_LINK_MODE_10baseT_Half_BIT, 10},           {ETHTOOL_LINK_MODE_10baseT_Full_BIT, 10},
+    {ETHTOOL_LINK_MODE_100baseT_Half_BIT, 100},         {ETHTOOL_LINK_MODE_100baseT_Full_BIT, 100},
+    {ETHTOOL_LINK_MODE_100baseT1_Full_BIT, 100},        {ETHTOOL_LINK_MODE_1000baseT_Half_BIT, 1000},
+    {ETHTOOL_LINK_MODE_1000baseT_Full_BIT, 1000},       {ETHTOOL_LINK_MODE_1000baseX_Full_BIT, 1000},
+    {ETHTOOL_LINK_MODE_1000baseKX_Full_BIT, 1000},      {ETHTOOL_LINK_MODE_2500baseX_Full_BIT, 2500},
+    {ETHTOOL_LINK_MODE_2500baseT_Full_BIT, 2500},       {ETHTOOL_LINK_MODE_5000baseT_Full_BIT, 5000},
+    {ETHTOOL_LINK_MODE_10000baseT_Full_BIT, 10000},     {ETHTOOL_LINK_MODE_10000baseCR_Full_BIT, 10000},
+    {ETHTOOL_LINK_MODE_10000baseSR_Full_BIT, 10000},    {ETHTOOL_LINK_MODE_10000baseLR_Full_BIT, 10000},
+    {ETHTOOL_LINK_MODE_25000baseCR_Full_BIT, 25000},    {ETHTOOL_LINK_MODE_25000baseSR_Full_BIT, 25000},
+    {ETHTOOL_LINK_MODE_40000baseCR4_Full_BIT, 40000},   {ETHTOOL_LINK_MODE_40000baseSR4_Full_BIT, 40000},
+    {ETHTOOL_LINK_MODE_100000baseCR4_Full_BIT, 100000}, {ETHTOOL_LINK_MODE_100000baseSR4_Full_BIT, 100000},
 };
 
 bool call(int ifindex, void* command) {
@@ -76,6 +65,10 @@ class Sized {
     std::vector<std::byte> bytes_;
 };
 
+// Older kernels fill in as many items as the driver has by now, not as many as were asked for: room for a driver that
+// has been given more queues in between.
+constexpr std::size_t with_slack(std::size_t count) { return 2 * count + 64; }
+
 std::vector<std::string> string_set(int ifindex, ethtool_stringset set) {
     Sized<ethtool_sset_info> info(sizeof(std::uint32_t), 1);
     info->cmd = ETHTOOL_GSSET_INFO;
@@ -83,14 +76,14 @@ std::vector<std::string> string_set(int ifindex, ethtool_stringset set) {
     if (!call(ifindex, info.get()) || info->sset_mask == 0)
         return {};
     const std::uint32_t count = *info.items<std::uint32_t>();
-    Sized<ethtool_gstrings> strings(ETH_GSTRING_LEN, count);
+    Sized<ethtool_gstrings> strings(ETH_GSTRING_LEN, with_slack(count));
     strings->cmd = ETHTOOL_GSTRINGS;
     strings->string_set = set;
     strings->len = count;
     if (!call(ifindex, strings.get()))
         return {};
     std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < strings->len; ++i) {
+    for (std::uint32_t i = 0; i < std::min(strings->len, count); ++i) {
         const char* name = strings.items<char>() + std::size_t{i} * ETH_GSTRING_LEN;
         names.emplace_back(name, strnlen(name, ETH_GSTRING_LEN));
     }
@@ -146,7 +139,7 @@ unsigned receive_queues(int ifindex) {
 
 std::vector<std::pair<std::string, std::uint64_t>> statistics(int ifindex) {
     std::vector<std::string> names = string_set(ifindex, ETH_SS_STATS);
-    Sized<ethtool_stats> stats(sizeof(std::uint64_t), names.size());
+    Sized<ethtool_stats> stats(sizeof(std::uint64_t), with_slack(names.size()));
     stats->cmd = ETHTOOL_GSTATS;
     stats->n_stats = static_cast<std::uint32_t>(names.size());
     if (names.empty() || !call(ifindex, stats.get()))

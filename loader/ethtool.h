@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The ethtool ioctl (linux/ethtool.h), the part that we ask. By index, so that a rename does not matter: each call looks
-// the name up. Everything that a driver may not offer comes back empty or as 0.
+// The ethtool ioctl (linux/ethtool.h), the part that we ask. By index, so that a rename does not matter: each call
+// looks the name up. Everything that a driver may not offer comes back empty or as 0.
 
 #pragma once
 
@@ -18,8 +18,8 @@ struct DriverInfo {
 };
 
 struct LinkSettings {
-    std::uint64_t speed_bps = 0;         // 0: unknown, or no link
-    std::uint64_t max_speed_bps = 0;     // of the modes that the port supports; 0: unknown
+    std::uint64_t speed_bps = 0;     // 0: unknown, or no link
+    std::uint64_t max_speed_bps = 0; // of the modes that the port supports; 0: unknown
     bool half_duplex = false;
 };
 
@@ -31,8 +31,8 @@ struct Feature {
 
 DriverInfo driver_info(int ifindex);
 LinkSettings link_settings(int ifindex);
-unsigned receive_ring_size(int ifindex);   // descriptors in a queue's ring
-unsigned receive_queues(int ifindex);      // that are in use
+unsigned receive_ring_size(int ifindex); // descriptors in a queue's ring
+unsigned receive_queues(int ifindex);    // that are in use
 std::vector<std::pair<std::string, std::uint64_t>> statistics(int ifindex);
 std::vector<Feature> features(int ifindex);
 bool set_feature(int ifindex, const std::string& name, bool on); // false: refused, or did not take effect

@@ -17,8 +17,11 @@ namespace responder {
 EventLoop::EventLoop() {
     sigset_t ends;
     sigemptyset(&ends);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        sigaddset(&ends, signal);
+    sigaddset(&ends, SIGINT); // also where a script's shell started us with it ignored, as it does with `&`
+    sigaddset(&ends, SIGTERM);
+    struct sigaction before {};
+    if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) // nohup(1)
+        sigaddset(&ends, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &ends, nullptr) != 0 || std::signal(SIGPIPE, SIG_IGN) == SIG_ERR)
         throw Error::from_errno(ExitCode::os, "set up signals", errno);
     signals_.reset(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));

@@ -14,7 +14,7 @@ namespace responder {
 
 class EventLoop {
   public:
-    // From here on SIGINT, SIGTERM and SIGHUP arrive here and SIGPIPE nowhere. Throws Error.
+    // From here on SIGINT, SIGTERM and, unless it was ignored (nohup), SIGHUP arrive here and SIGPIPE nowhere. Throws Error.
     EventLoop();
 
     void on_signal(std::function<void(int)> call) { on_signal_ = std::move(call); }

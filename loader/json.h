@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ class JsonWriter {
         quote(text);
     }
     void value(const char* text) { value(std::string_view(text)); }
+    void value(std::nullptr_t) {
+        separate();
+        append("null");
+    }
     void value(bool b) {
         separate();
         append(b ? "true" : "false");
@@ -82,17 +87,38 @@ class JsonWriter {
     }
     void quote(std::string_view text) {
         buffer_.push_back('"');
-        for (const char c : text) {
-            if (c == '"' || c == '\\') {
-                buffer_.push_back('\\');
-                buffer_.push_back(c);
-            } else if (static_cast<unsigned char>(c) < 0x20) {
-                fmt::format_to(fmt::appender(buffer_), "\\u{:04x}", static_cast<unsigned>(c));
-            } else {
-                buffer_.push_back(c);
-            }
+        while (!text.empty()) {
+            const std::size_t length = character_length(text);
+            if (length == 0)
+                append("\\ufffd"); // no UTF-8, as a file's or an argument's name can be
+            else if (text[0] == '"' || text[0] == '\\')
+                buffer_.push_back('\\'), buffer_.push_back(text[0]);
+            else if (static_cast<unsigned char>(text[0]) < 0x20)
+                fmt::format_to(fmt::appender(buffer_), "\\u{:04x}", static_cast<unsigned>(text[0]));
+            else
+                append(text.substr(0, length));
+            text.remove_prefix(length == 0 ? 1 : length);
         }
         buffer_.push_back('"');
+    }
+
+    // Octets of the UTF-8 character that the text begins with (RFC 3629 section 4); 0 where it begins with none.
+    static std::size_t character_length(std::string_view text) noexcept {
+        const auto octet = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+        const auto follows = [&](std::size_t i) { return (octet(i) & 0xc0) == 0x80; };
+        const unsigned first = octet(0), second = octet(1);
+        if (first < 0x80)
+            return 1;
+        if (first >= 0xc2 && first <= 0xdf && follows(1))
+            return 2;
+        const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+        const bool beyond =
+            (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f); // surrogates, U+110000
+        if (overlong || beyond || !follows(1) || !follows(2))
+            return 0;
+        if (first >= 0xe0 && first <= 0xef)
+            return 3;
+        return first >= 0xf0 && first <= 0xf4 && follows(3) ? 4 : 0;
     }
 
     fmt::memory_buffer buffer_;

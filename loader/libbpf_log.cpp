@@ -2,8 +2,6 @@
 
 #include "loader/libbpf_log.h"
 
-#include "loader/capabilities.h"
-
 #include <bpf/libbpf.h>
 #include <xdp/libxdp.h>
 
@@ -56,16 +54,15 @@ std::string take_kernel_message() { return std::exchange(kernel_message, {}); }
 Error load_error(int error) {
     error = error < 0 ? -error : error;
     const char* what = "load the XDP program";
-    if (error == EPERM) {
-        if (const std::string missing = missing_capabilities(); !missing.empty())
-            return Error(ExitCode::no_permission, what, missing, "run it as root");
-    }
     if (error == ENOSYS)
         return Error(ExitCode::os, what, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
     if (error == EINVAL && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, nullptr) == 0)
         return Error(ExitCode::os, what, "this kernel does not know XDP");
-    return Error::from_errno(ExitCode::internal, what, error,
-                             verbose_log ? "the kernel's log stands above" : "--verbose shows the kernel's log");
+    // The verifier's ways to say no.
+    const bool refused = error == EACCES || error == EINVAL || error == E2BIG || error == ENOSPC || error == EPERM;
+    return Error(ExitCode::internal, what,
+                 refused ? "the kernel's verifier refuses it (" + error_text(error) + ")" : error_text(error),
+                 verbose_log ? "its log stands above" : "--verbose shows its log");
 }
 
 } // namespace responder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // What libbpf and libxdp want to say. Their chatter is kept, not printed: most of it describes a failure that we handle
-// or explain ourselves. With verbose_libbpf(true) (the commands' --verbose) it goes to stderr as it comes.
+// or explain ourselves. With the commands' --verbose it goes to stderr as it comes.
 
 #pragma once
 
@@ -18,7 +18,7 @@ void capture_libbpf_log(bool verbose);
 // clears it.
 std::string take_kernel_message();
 
-// What a failed load means to a user: a missing capability, a kernel that is too old, or a verifier that says no.
+// What a failed load means to a user: a kernel that has no BPF or no XDP, or a verifier that says no.
 Error load_error(int error);
 
 } // namespace responder

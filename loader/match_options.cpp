@@ -40,7 +40,8 @@ match_range parse_range(std::string_view option, const std::string& text, unsign
     const auto first = parse_number(std::string_view(text).substr(0, dash));
     const auto last = dash == text.npos ? first : parse_number(std::string_view(text).substr(dash + 1));
     if (!first || !last || *first < lowest || *last > highest)
-        refuse(option, text, fmt::format("not a number from {} to {}, or two of them with a dash between", lowest, highest));
+        refuse(option, text,
+               fmt::format("not a number from {} to {}, or two of them with a dash between", lowest, highest));
     if (*first > *last)
         refuse(option, text, "the range ends before it begins");
     return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
@@ -53,11 +54,16 @@ std::uint16_t parse_ethertype(const std::string& text) {
         refuse("--ethertype", text, "not an EtherType from 0x0600 to 0xffff");
     switch (*number) {
     case ETH_P_IP:
-    case ETH_P_IPV6: refuse("--ethertype", text, "this is IP, the stack's own traffic too: choose by --port, --dst or --src, or take --all");
-    case ETH_P_ARP: refuse("--ethertype", text, "ARP always goes up the stack");
+    case ETH_P_IPV6:
+        refuse("--ethertype", text,
+               "this is IP, the stack's own traffic too: choose by --port, --dst or --src, or take --all");
+    case ETH_P_ARP:
+        refuse("--ethertype", text, "ARP always goes up the stack");
     case ETH_P_8021Q:
-    case ETH_P_8021AD: refuse("--ethertype", text, "this is a VLAN tag: choose by --vlan, and name the EtherType behind it");
-    default: return static_cast<std::uint16_t>(*number);
+    case ETH_P_8021AD:
+        refuse("--ethertype", text, "this is a VLAN tag: choose by --vlan, and name the EtherType behind it");
+    default:
+        return static_cast<std::uint16_t>(*number);
     }
 }
 
@@ -169,11 +175,21 @@ std::optional<Prefix> Prefix::parse(std::string_view text) {
     return prefix;
 }
 
-bool Prefix::is_unicast() const noexcept {
+bool Prefix::is_host() const noexcept {
     if (family == AF_INET)
         return bytes[0] != 0 && bytes[0] != 127 && bytes[0] < 224;
-    const bool unspecified = std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
-    return !unspecified && bytes[0] != 0xff;
+    std::array<std::uint8_t, 16> loopback{};
+    loopback[15] = 1;
+    return bytes != std::array<std::uint8_t, 16>{} && bytes != loopback && bytes[0] != 0xff;
+}
+
+bool Prefix::contains(const Prefix& other) const noexcept {
+    if (family != other.family || other.length < length)
+        return false;
+    const unsigned whole = length / 8;
+    const unsigned rest = length % 8;
+    return std::equal(bytes.begin(), bytes.begin() + whole, other.bytes.begin()) &&
+           (rest == 0 || (bytes[whole] ^ other.bytes[whole]) >> (8 - rest) == 0);
 }
 
 std::string Prefix::address_text() const {
@@ -186,10 +202,16 @@ std::string Prefix::text() const { return fmt::format("{}/{}", address_text(), l
 
 void MatchOptions::add_to(CLI::App& app) {
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* text, const char* type) {
-        app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false)->type_name(type)->group("What is test traffic");
+        app.add_option(name, values, text)
+            ->delimiter(',')
+            ->allow_extra_args(false)
+            ->type_name(type)
+            ->group("What is test traffic");
     };
-    list("--port", ports, "UDP to this destination port or range (9, and UDP to 198.18.0.0/15 and 2001:2::/48, unless "
-         "another option of this group says what is test traffic)", "PORT[-PORT]");
+    list("--port", ports,
+         "UDP to this destination port or range (9, and UDP to 198.18.0.0/15 and 2001:2::/48, unless "
+         "another option of this group says what is test traffic)",
+         "PORT[-PORT]");
     list("--ethertype", ethertypes, "frames of this EtherType", "0xHHHH");
     app.add_flag("--all", all, "every frame but link control, ARP, ND and DHCP: for a port that sees only test traffic")
         ->group("What is test traffic");
@@ -214,11 +236,13 @@ match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
     for (const std::string& text : inner_vlans)
         append("--inner-vlan", cfg.inner_vlan, cfg.inner_vlan_count, parse_range("--inner-vlan", text, 0, 4094));
     for (const std::string& text : sources)
-        append_prefix("--src", parse_prefix("--src", text), cfg.source4, cfg.source4_count, cfg.source6, cfg.source6_count);
+        append_prefix("--src", parse_prefix("--src", text), cfg.source4, cfg.source4_count, cfg.source6,
+                      cfg.source6_count);
     for (const std::string& text : destinations)
         append_prefix("--dst", parse_prefix("--dst", text), cfg.destination4, cfg.destination4_count, cfg.destination6,
                       cfg.destination6_count);
-    const auto add_macs = [](const char* option, const std::vector<std::string>& texts, auto& macs, std::uint8_t& count) {
+    const auto add_macs = [](const char* option, const std::vector<std::string>& texts, auto& macs,
+                             std::uint8_t& count) {
         for (const std::string& text : texts) {
             match_mac mac{};
             std::ranges::copy(parse_mac(option, text).bytes, mac.bytes);
@@ -234,9 +258,11 @@ match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
     if (all && (!ports.empty() || !ethertypes.empty()))
         throw Error(ExitCode::usage, "--all", "takes every frame already", "leave out --port and --ethertype");
     if (by_address && ports.empty() && !ethertypes.empty())
-        throw Error(ExitCode::usage, "--ethertype with --src or --dst", "can match nothing: such frames have no IP address",
+        throw Error(ExitCode::usage, "--ethertype with --src or --dst",
+                    "can match nothing: such frames have no IP address",
                     "choose them by --src-mac, --dst-mac or --vlan");
-    const auto excludes = [](std::uint8_t source4, std::uint8_t source6, std::uint8_t destination4, std::uint8_t destination6) {
+    const auto excludes = [](std::uint8_t source4, std::uint8_t source6, std::uint8_t destination4,
+                             std::uint8_t destination6) {
         const bool v4 = (source4 || !source6) && (destination4 || !destination6);
         const bool v6 = (source6 || !source4) && (destination6 || !destination4);
         return !v4 && !v6;
@@ -254,6 +280,9 @@ match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
     for (const std::string_view network : benchmark_networks)
         append_prefix("", *Prefix::parse(network), cfg.network4, cfg.network4_count, cfg.network6, cfg.network6_count);
     for (Prefix address : test_addresses) {
+        if (std::ranges::any_of(benchmark_networks,
+                                [&](std::string_view network) { return Prefix::parse(network)->contains(address); }))
+            continue;
         address.length = address.family == AF_INET ? 32 : 128;
         append_prefix("--address", address, cfg.network4, cfg.network4_count, cfg.network6, cfg.network6_count);
     }

@@ -28,14 +28,16 @@ struct Prefix {
 
     // "198.18.0.0/15", "2001:2::/48"; without a slash a host. nullopt for anything else.
     static std::optional<Prefix> parse(std::string_view text);
-    bool is_unicast() const noexcept;
+    bool is_host() const noexcept;
+    bool contains(const Prefix& other) const noexcept;
     std::string address_text() const;
     std::string text() const; // with its length
 };
 
 struct MatchOptions {
     // As given; empty where not.
-    std::vector<std::string> ports, ethertypes, vlans, inner_vlans, sources, destinations, source_macs, destination_macs;
+    std::vector<std::string> ports, ethertypes, vlans, inner_vlans, sources, destinations, source_macs,
+        destination_macs;
     bool all = false;
     bool promiscuous = false;
 

@@ -39,8 +39,9 @@ ReceiveFilterMembership::ReceiveFilterMembership(const Netdev& netdev)
       // Protocol 0: a packet socket that receives nothing.
       socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
     if (!socket_)
-        throw Error::from_errno(errno == EPERM ? ExitCode::no_permission : ExitCode::os, name_ + ": open a packet socket",
-                                errno, errno == EPERM ? "CAP_NET_RAW is missing" : "");
+        throw Error::from_errno(errno == EPERM ? ExitCode::no_permission : ExitCode::os,
+                                name_ + ": open a packet socket", errno,
+                                errno == EPERM ? "CAP_NET_RAW is missing" : "");
 }
 
 void ReceiveFilterMembership::add(unsigned short type, const MacAddress* mac) {
@@ -65,10 +66,11 @@ VlanStrippingOff::VlanStrippingOff(const Netdev& netdev) : index_(netdev.index()
     for (const ethtool::Feature& feature : ethtool::features(index_)) {
         if (!feature.active || (feature.name != "rx-vlan-hw-parse" && feature.name != "rx-vlan-stag-hw-parse"))
             continue;
-        if (feature.changeable && ethtool::set_feature(index_, feature.name, false))
-            switched_.push_back(feature.name);
-        else
+        switched_.push_back(feature.name); // before it is, so that nothing can fail between the two
+        if (!feature.changeable || !ethtool::set_feature(index_, feature.name, false)) {
+            switched_.pop_back();
             still_on_ = true;
+        }
     }
 }
 

@@ -48,8 +48,8 @@ class ReceiveFilterMembership {
     UniqueFd socket_;
 };
 
-// Takes VLAN tag stripping off an interface (802.1Q and 802.1ad), and puts it back when it ends. A tag that the NIC strips
-// is not in the frame that a program sees. A process that is killed cannot put it back.
+// Takes VLAN tag stripping off an interface (802.1Q and 802.1ad), and puts it back when it ends. A tag that the NIC
+// strips is not in the frame that a program sees. A process that is killed cannot put it back.
 class VlanStrippingOff {
   public:
     explicit VlanStrippingOff(const Netdev& netdev);

@@ -44,13 +44,15 @@ void for_each_attribute(const void* first, std::ptrdiff_t length, Visit visit) {
 template <class Header, class Visit>
 void for_each_attribute(const nlmsghdr* message, Visit visit) {
     const void* first = mnl_nlmsg_get_payload_offset(message, sizeof(Header));
-    for_each_attribute(first, static_cast<const char*>(mnl_nlmsg_get_payload_tail(message)) - static_cast<const char*>(first), visit);
+    for_each_attribute(
+        first, static_cast<const char*>(mnl_nlmsg_get_payload_tail(message)) - static_cast<const char*>(first), visit);
 }
 
 void read_counters(const nlattr* attribute, NicCounters& counters) {
     // The kernel's structure has grown: take what there is.
     rtnl_link_stats64 stats{};
-    std::memcpy(&stats, mnl_attr_get_payload(attribute), std::min<std::size_t>(sizeof(stats), mnl_attr_get_payload_len(attribute)));
+    std::memcpy(&stats, mnl_attr_get_payload(attribute),
+                std::min<std::size_t>(sizeof(stats), mnl_attr_get_payload_len(attribute)));
     counters = {
         .rx_packets = stats.rx_packets,
         .rx_bytes = stats.rx_bytes,
@@ -72,12 +74,23 @@ void read_xdp(const nlattr* nest, LinkState& link) {
     std::uint32_t id = 0;
     for_each_attribute(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), [&](const nlattr* attribute) {
         switch (mnl_attr_get_type(attribute)) {
-        case IFLA_XDP_ATTACHED: attached = mnl_attr_get_u8(attribute); break;
-        case IFLA_XDP_PROG_ID: id = mnl_attr_get_u32(attribute); break;
-        case IFLA_XDP_DRV_PROG_ID: link.native_program = mnl_attr_get_u32(attribute); break;
-        case IFLA_XDP_SKB_PROG_ID: link.generic_program = mnl_attr_get_u32(attribute); break;
-        case IFLA_XDP_HW_PROG_ID: link.offloaded_program = mnl_attr_get_u32(attribute); break;
-        default: break;
+        case IFLA_XDP_ATTACHED:
+            attached = mnl_attr_get_u8(attribute);
+            break;
+        case IFLA_XDP_PROG_ID:
+            id = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_XDP_DRV_PROG_ID:
+            link.native_program = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_XDP_SKB_PROG_ID:
+            link.generic_program = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_XDP_HW_PROG_ID:
+            link.offloaded_program = mnl_attr_get_u32(attribute);
+            break;
+        default:
+            break;
         }
     });
     // Where only one program is attached, a kernel may give its id without the mode's own attribute.
@@ -104,22 +117,42 @@ void read_message(const nlmsghdr* message, LinkState& link) {
     link.carrier = (header->ifi_flags & IFF_LOWER_UP) != 0;
     for_each_attribute<ifinfomsg>(message, [&](const nlattr* attribute) {
         switch (mnl_attr_get_type(attribute)) {
-        case IFLA_IFNAME: link.name = mnl_attr_get_str(attribute); break;
-        case IFLA_MTU: link.mtu = mnl_attr_get_u32(attribute); break;
-        case IFLA_MASTER: link.master = static_cast<int>(mnl_attr_get_u32(attribute)); break;
-        case IFLA_LINK: link.lower = static_cast<int>(mnl_attr_get_u32(attribute)); break;
-        case IFLA_LINK_NETNSID: link.lower_elsewhere = true; break;
-        case IFLA_PROMISCUITY: link.promiscuous = mnl_attr_get_u32(attribute) > 0; break;
-        case IFLA_NUM_RX_QUEUES: link.receive_queues = mnl_attr_get_u32(attribute); break;
-        case IFLA_CARRIER_DOWN_COUNT: link.carrier_down_count = mnl_attr_get_u32(attribute); break;
-        case IFLA_LINKINFO: read_kind(attribute, link); break;
-        case IFLA_XDP: read_xdp(attribute, link); break;
-        case IFLA_STATS64: read_counters(attribute, link.counters); break;
+        case IFLA_IFNAME:
+            link.name = mnl_attr_get_str(attribute);
+            break;
+        case IFLA_MTU:
+            link.mtu = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_MASTER:
+            link.master = static_cast<int>(mnl_attr_get_u32(attribute));
+            break;
+        case IFLA_LINK:
+            link.lower = static_cast<int>(mnl_attr_get_u32(attribute));
+            break;
+        case IFLA_LINK_NETNSID:
+            link.lower_elsewhere = true;
+            break;
+        case IFLA_NUM_RX_QUEUES:
+            link.receive_queues = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_CARRIER_DOWN_COUNT:
+            link.carrier_down_count = mnl_attr_get_u32(attribute);
+            break;
+        case IFLA_LINKINFO:
+            read_kind(attribute, link);
+            break;
+        case IFLA_XDP:
+            read_xdp(attribute, link);
+            break;
+        case IFLA_STATS64:
+            read_counters(attribute, link.counters);
+            break;
         case IFLA_ADDRESS:
             if (mnl_attr_get_payload_len(attribute) == link.mac.bytes.size())
                 std::memcpy(link.mac.bytes.data(), mnl_attr_get_payload(attribute), link.mac.bytes.size());
             break;
-        default: break;
+        default:
+            break;
         }
     });
     if (link.lower_elsewhere)
@@ -221,7 +254,7 @@ LinkMonitor::LinkMonitor() : socket_(open_socket(RTMGRP_LINK)) {}
 
 int LinkMonitor::fd() const noexcept { return mnl_socket_get_fd(socket_.get()); }
 
-bool LinkMonitor::read(const std::function<void(const LinkState& link, bool removed)>& visit_link) noexcept {
+bool LinkMonitor::read(const std::function<void(const LinkState& link, bool removed)>& visit_link) {
     bool complete = true;
     alignas(nlmsghdr) char buffer[buffer_size];
     for (;;) {

@@ -22,7 +22,7 @@ class Skeleton {
             throw Error::from_errno(ExitCode::internal, "open the BPF object", errno);
     }
 
-    // Throws with the verifier's last words; its whole log goes to stderr where libbpf_log is verbose.
+    // Throws load_error(); the verifier's log goes to stderr where libbpf_log is verbose.
     void load() {
         if (int error = T::load(skeleton_.get()); error != 0)
             throw load_error(error);

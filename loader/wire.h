@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a frame costs on the wire, and what that makes of a line's rate. Sizes named frame_size_with_fcs are RFC 1242's and
-// RFC 2544's data link frame size: from the first octet behind the preamble to the end of the FCS.
+// What a frame costs on the wire, and what that makes of a line's rate. Sizes named frame_size_with_fcs are RFC 1242's
+// and RFC 2544's data link frame size: from the first octet behind the preamble to the end of the FCS.
 
 #pragma once
 
@@ -9,10 +9,9 @@
 
 namespace responder::wire {
 
-constexpr std::uint64_t fcs_bytes = 4;                 // a NIC takes it off before a program sees the frame
-constexpr std::uint64_t preamble_and_gap_bytes = 20;   // preamble 7, start of frame 1, interframe gap 12 (IEEE 802.3)
+constexpr std::uint64_t fcs_bytes = 4;               // a NIC takes it off before a program sees the frame
+constexpr std::uint64_t preamble_and_gap_bytes = 20; // preamble 7, start of frame 1, interframe gap 12 (IEEE 802.3)
 constexpr std::uint64_t smallest_frame = 64;
-constexpr std::uint64_t largest_untagged_frame = 1518;
 
 // RFC 5180 appendix A.1: R / (8 * (S + 20)), rounded down.
 constexpr std::uint64_t line_rate_fps(std::uint64_t speed_bps, std::uint64_t frame_size_with_fcs) {

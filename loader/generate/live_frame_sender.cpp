@@ -317,7 +317,7 @@ Sent LiveFrameSender::send(const SendPlan& plan, const std::atomic<bool>& stop) 
     skeleton_->bss->generate_run = {
         .limit = run.limit, .interval = interval, .stamp_mask = plan.rate_fps > 0 ? 0 : stamp_mask_full_speed};
 
-    Sent sent{.counter = counter_.name()};
+    Sent sent{.counter = counter_.name(), .only_xdp = counter_.counts_only_xdp()};
     std::thread thread = [&] {
         const OtherSignalsBlocked blocked;
         return std::thread([&] { work(run); });

@@ -49,7 +49,8 @@ struct Sent {
     End end = End::planned;
     std::uint64_t handed_over = 0; // frames made and given to the driver
     std::uint64_t counted = 0;     // by how much the interface's counter rose, which may include frames of others
-    std::string_view counter;      // which counter that is
+    std::string_view counter;      // which counter that is,
+    bool only_xdp = false;         // and whether it leaves out what the network stack sends
     bool link_was_down = false;    // at any time
     // From the first frame to one interval after the last, by the clock that the program read; 0 for a single frame.
     double seconds = 0;

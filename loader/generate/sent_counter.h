@@ -25,7 +25,7 @@ class SentCounter {
 
     // "xdp_xmit" or "tx_packets".
     std::string_view name() const noexcept { return driver_counts_ ? "xdp_xmit" : "tx_packets"; }
-    // Of nobody but this sender (and others that send by XDP).
+    // Leaves out what the network stack sends.
     bool counts_only_xdp() const noexcept { return driver_counts_; }
 
     // Brings value() and link() up to date; false, and both as they were, where the interface is gone.

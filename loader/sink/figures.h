@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates, sizes,
-// reasons and NIC counters.
+// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates,
+// sizes, reasons and NIC counters.
 
 #pragma once
 
@@ -65,7 +65,7 @@ inline constexpr NicField nic_loss_fields[] = {
     {"rx_missed", "missed (no descriptor)", &NicCounters::rx_missed},
     {"rx_fifo_errors", "FIFO overrun", &NicCounters::rx_fifo_errors},
     {"rx_over_errors", "over", &NicCounters::rx_over_errors},
-    {"rx_dropped", "dropped (no buffer)", &NicCounters::rx_dropped},
+    {"rx_dropped", "dropped (by the driver, or later by the stack)", &NicCounters::rx_dropped},
     {"rx_crc_errors", "CRC", &NicCounters::rx_crc_errors},
     {"rx_length_errors", "length", &NicCounters::rx_length_errors},
     {"rx_frame_errors", "alignment", &NicCounters::rx_frame_errors},

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <fmt/format.h>
+#include <linux/if_ether.h>
 #include <linux/in.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr std::size_t shown_flows = 5;
 
 std::string address_text(const sink_flow_key& key, const __be32* address) {
     char text[INET6_ADDRSTRLEN];
-    inet_ntop(key.ethertype == 0x0800 ? AF_INET : AF_INET6, address, text, sizeof(text));
+    inet_ntop(key.ethertype == ETH_P_IP ? AF_INET : AF_INET6, address, text, sizeof(text));
     return text;
 }
 
@@ -28,18 +29,23 @@ std::string protocol_text(const sink_flow_key& key) {
     if (!is_ip(key))
         return key.ethertype < 0x600 ? "IEEE 802.3" : fmt::format("EtherType 0x{:04x}", key.ethertype);
     switch (key.protocol) {
-    case IPPROTO_UDP: return "udp";
-    case IPPROTO_TCP: return "tcp";
+    case IPPROTO_UDP:
+        return "udp";
+    case IPPROTO_TCP:
+        return "tcp";
     case IPPROTO_ICMP:
-    case IPPROTO_ICMPV6: return "icmp";
-    default: return fmt::format("IP protocol {}", key.protocol);
+    case IPPROTO_ICMPV6:
+        return "icmp";
+    default:
+        return fmt::format("IP protocol {}", key.protocol);
     }
 }
 
 std::string tags_text(const sink_flow_key& key) {
     if (key.tags == 0)
         return "";
-    return key.tags == 1 ? fmt::format(" in VLAN {}", key.vlan[0]) : fmt::format(" in VLAN {}, inner {}", key.vlan[0], key.vlan[1]);
+    return key.tags == 1 ? fmt::format(" in VLAN {}", key.vlan[0])
+                         : fmt::format(" in VLAN {}, inner {}", key.vlan[0], key.vlan[1]);
 }
 
 std::string rate_text(double fps) {
@@ -50,34 +56,85 @@ std::string rate_text(double fps) {
     return fmt::format("{:.0f} fps", fps);
 }
 
+bool in_ranges(const match_range (&ranges)[MATCH_VLANS], std::uint8_t count, std::uint16_t id) {
+    return std::any_of(ranges, ranges + count, [&](const match_range& r) { return id >= r.first && id <= r.last; });
+}
+
+bool in_prefixes(const match_prefix4 (&list4)[MATCH_PREFIXES], std::uint8_t count4,
+                 const match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t count6, const sink_flow_key& key,
+                 const __be32* address) {
+    if (key.ethertype == ETH_P_IP)
+        return std::any_of(list4, list4 + count4,
+                           [&](const match_prefix4& p) { return (*address & p.mask) == p.address; });
+    return std::any_of(list6, list6 + count6, [&](const match_prefix6& p) {
+        for (int i = 0; i < 4; ++i)
+            if ((address[i] & p.mask[i]) != p.address[i])
+                return false;
+        return true;
+    });
+}
+
+// Of the restrictions by VLAN, those that leave the flow out.
+std::string vlan_option(const sink_flow_key& key, const match_cfg& match) {
+    if (key.tags == 0)
+        return "no VLAN option (these frames have no tag)";
+    std::string options;
+    if (match.vlan_count != 0 && !in_ranges(match.vlan, match.vlan_count, key.vlan[0]))
+        options = fmt::format("--vlan {}", key.vlan[0]);
+    if (match.inner_vlan_count == 0 ||
+        (key.tags == 2 && in_ranges(match.inner_vlan, match.inner_vlan_count, key.vlan[1])))
+        return options;
+    options += options.empty() ? "" : " ";
+    return options + (key.tags == 2 ? fmt::format("--inner-vlan {}", key.vlan[1])
+                                    : "no --inner-vlan (these frames have one tag)");
+}
+
+std::string address_option(const sink_flow_key& key, const match_cfg& match) {
+    std::string options;
+    if (match.source4_count + match.source6_count != 0 &&
+        !in_prefixes(match.source4, match.source4_count, match.source6, match.source6_count, key, key.source))
+        options = fmt::format("--src {}", address_text(key, key.source));
+    if (match.destination4_count + match.destination6_count != 0 &&
+        !in_prefixes(match.destination4, match.destination4_count, match.destination6, match.destination6_count, key,
+                     key.destination))
+        options += fmt::format("{}--dst {}", options.empty() ? "" : " ", address_text(key, key.destination));
+    return options;
+}
+
 // What to add to the command line; empty where nothing takes it.
-std::string option_text(const sink_flow_key& key, bool other_mac) {
+std::string option_text(const sink_flow_key& key, bool other_mac, const match_cfg& match) {
     switch (key.slot) {
-    case SINK_UDP: return fmt::format("--port {}", key.destination_port);
-    case SINK_FRAGMENT: return fmt::format("--dst {}", address_text(key, key.destination));
-    case SINK_OTHER_ETHERTYPE: return key.ethertype < 0x600 ? "--all" : fmt::format("--ethertype 0x{:04x}", key.ethertype);
-    case SINK_OTHER_MAC: return other_mac ? "" : "another --src-mac or --dst-mac";
+    case SINK_UDP:
+        if (key.destination_port != 0)
+            return fmt::format("--port {}", key.destination_port);
+        [[fallthrough]]; // port 0 is no port to ask for
+    case SINK_FRAGMENT:
+        return fmt::format("--dst {}", address_text(key, key.destination));
+    case SINK_OTHER_ETHERTYPE:
+        return key.ethertype < 0x600 ? "--all" : fmt::format("--ethertype 0x{:04x}", key.ethertype);
+    case SINK_OTHER_MAC:
+        return other_mac ? "" : "another --src-mac or --dst-mac";
     case SINK_OTHER_VLAN:
-        if (key.tags == 0)
-            return "no --vlan (these frames have no tag)";
-        return key.tags == 1 ? fmt::format("--vlan {}", key.vlan[0]) : fmt::format("--vlan {} --inner-vlan {}", key.vlan[0], key.vlan[1]);
+        return vlan_option(key, match);
     case SINK_OTHER_ADDRESS:
-        return fmt::format("--src {} or --dst {}", address_text(key, key.source), address_text(key, key.destination));
-    case SINK_OTHER_IP: return "--all";
-    default: return "";
+        return address_option(key, match);
+    case SINK_OTHER_IP:
+        return "--all";
+    default:
+        return "";
     }
 }
 
 } // namespace
 
-std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac) {
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match) {
     std::string text = protocol_text(key);
     if (is_ip(key)) {
         const std::string destination = address_text(key, key.destination);
         text += fmt::format(" {} to ", address_text(key, key.source));
         if (key.destination_port == 0)
             text += destination;
-        else if (key.ethertype == 0x0800)
+        else if (key.ethertype == ETH_P_IP)
             text += fmt::format("{}:{}", destination, key.destination_port);
         else
             text += fmt::format("[{}]:{}", destination, key.destination_port);
@@ -90,7 +147,7 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     const bool takeable = key.slot == SINK_UDP || key.slot == SINK_FRAGMENT || key.slot == SINK_OTHER_ETHERTYPE ||
                           key.slot == SINK_OTHER_IP || key.slot >= SINK_OTHER_MAC;
     const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
-    std::string option = option_text(key, other_mac);
+    std::string option = option_text(key, other_mac, match);
     if (other_mac)
         option += (option.empty() ? "" : " ") + std::string("--promisc");
     if (!option.empty())
@@ -117,7 +174,8 @@ std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<d
     std::ranges::sort(flows, std::greater(), [](const Flow& flow) { return flow.flow.frames; });
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
-        texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].flow.frames) / watched.count(), port.mac()));
+        texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].flow.frames) / watched.count(),
+                                      port.mac(), port.match()));
     return texts;
 }
 

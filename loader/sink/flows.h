@@ -15,7 +15,7 @@ namespace responder {
 // The largest flows in the map, one sentence each; empties the map. `watched` is how long it was filled.
 std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched);
 
-// Pure, for one flow.
-std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac);
+// Pure, for one flow. `match`: what the port takes, so that the option is one that is missing.
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match);
 
 } // namespace responder

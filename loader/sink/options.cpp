@@ -2,11 +2,13 @@
 
 #include "loader/sink/options.h"
 
+#include "loader/command.h"
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -37,7 +39,8 @@ std::uint64_t parse_count(std::string_view option, const std::string& text, std:
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < lowest)
-        throw Error(ExitCode::usage, fmt::format("{} {}", option, text), fmt::format("not a whole number from {} on", lowest));
+        throw Error(ExitCode::usage, fmt::format("{} {}", option, text),
+                    fmt::format("not a whole number from {} on", lowest));
     return number;
 }
 
@@ -45,8 +48,9 @@ std::vector<Prefix> parse_addresses(const std::vector<std::string>& texts) {
     std::vector<Prefix> addresses;
     for (const std::string& text : texts) {
         const auto address = Prefix::parse(text);
-        if (!address || !address->is_unicast() || text.find('/') == text.npos)
-            throw Error(ExitCode::usage, "--address " + text, "not a host's address with its prefix length, like 198.18.1.2/24 or 2001:2::2/64");
+        if (!address || !address->is_host() || text.find('/') == text.npos)
+            throw Error(ExitCode::usage, "--address " + text,
+                        "not a host's address with its prefix length, like 198.18.1.2/24 or 2001:2::2/64");
         if (std::ranges::any_of(addresses, [&](const Prefix& other) { return other.family == address->family; }))
             throw Error(ExitCode::usage, "--address " + text, "only one IPv4 and one IPv6 address can be answered for");
         addresses.push_back(*address);
@@ -57,10 +61,12 @@ std::vector<Prefix> parse_addresses(const std::vector<std::string>& texts) {
 } // namespace
 
 std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text) {
-    constexpr std::pair<std::string_view, double> units[] = {{"", 1e3}, {"s", 1e3}, {"ms", 1}, {"m", 60e3}, {"min", 60e3}, {"h", 3600e3}};
+    constexpr std::pair<std::string_view, double> units[] = {{"", 1e3},   {"s", 1e3},    {"ms", 1},
+                                                             {"m", 60e3}, {"min", 60e3}, {"h", 3600e3}};
     constexpr double longest = 1e12; // 31 years: well inside what a clock can add
     const auto number = split_number(text);
-    const auto unit = std::ranges::find(units, number ? number->second : "?", &std::pair<std::string_view, double>::first);
+    const auto unit =
+        std::ranges::find(units, number ? number->second : "?", &std::pair<std::string_view, double>::first);
     if (unit == std::end(units) || number->first * unit->second < 1 || number->first * unit->second > longest)
         throw Error(ExitCode::usage, fmt::format("{} {}", option, text), "not a time like 10, 500ms, 2m or 1h");
     return std::chrono::milliseconds(std::llround(number->first * unit->second));
@@ -68,8 +74,9 @@ std::chrono::milliseconds parse_duration(std::string_view option, std::string_vi
 
 RateCondition RateCondition::parse(std::string_view text) {
     const auto refuse = [&] {
-        return Error(ExitCode::usage, fmt::format("--expect-rate {}", text),
-                     "not a rate like 95%, 3.7Mfps, 2.4Gbps (layer 2 with FCS) or 2.3Gbps@payload (also @L1, @L2, @L3)");
+        return Error(
+            ExitCode::usage, fmt::format("--expect-rate {}", text),
+            "not a rate like 95%, 3.7Mfps, 2.4Gbps (layer 2 with FCS) or 2.3Gbps@payload (also @L1, @L2, @L3)");
     };
     const auto number = split_number(text);
     if (!number || number->first <= 0)
@@ -95,8 +102,11 @@ RateCondition RateCondition::parse(std::string_view text) {
         return condition;
     if (unit != "bps" && unit != "bit/s")
         throw refuse();
-    constexpr std::pair<std::string_view, Unit> layers[] = {
-        {"", Unit::l2_bps}, {"l1", Unit::l1_bps}, {"l2", Unit::l2_bps}, {"l3", Unit::l3_bps}, {"payload", Unit::payload_bps}};
+    constexpr std::pair<std::string_view, Unit> layers[] = {{"", Unit::l2_bps},
+                                                            {"l1", Unit::l1_bps},
+                                                            {"l2", Unit::l2_bps},
+                                                            {"l3", Unit::l3_bps},
+                                                            {"payload", Unit::payload_bps}};
     const auto found = std::ranges::find(layers, layer, &std::pair<std::string_view, Unit>::first);
     if (found == std::end(layers) || (at != text.npos && layer.empty()))
         throw refuse();
@@ -108,46 +118,72 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     SinkOptions options;
     options.argv.assign(argv, argv + argc);
     std::vector<std::string> addresses;
-    std::string mode = "auto", duration, interval, count, expect_rate, expect_frames, max_missed;
+    std::string mode = "auto";
+    std::optional<std::string> duration, interval, count, expect_rate, expect_frames, max_missed;
     bool require_native = false;
 
-    CLI::App app("Receives test traffic by XDP, without the network stack, and says what arrived and how fast. Everything "
-                 "else on the port goes up the stack as before.\n",
-                 "xdp-sink");
+    CLI::App app(
+        "Receives test traffic by XDP, without the network stack, and says what arrived and how fast. Everything "
+        "else on the port goes up the stack as before.\n",
+        "xdp-sink");
     app.set_version_flag("--version", "xdp-sink " RESPONDER_VERSION);
-    app.add_option("INTERFACE", options.interfaces, "port to receive on; several share one run")->required()->type_name("");
+    app.add_option("INTERFACE", options.interfaces, "port to receive on; several share one run")
+        ->required()
+        ->type_name("");
     options.match.add_to(app);
-    app.add_option("--address", addresses, "answer ARP, ND and ping for this address while it runs; the interface's "
+    app.add_option("--address", addresses,
+                   "answer ARP, ND and ping for this address while it runs; the interface's "
                    "configuration stays as it is")
-        ->delimiter(',')->allow_extra_args(false)->type_name("ADDRESS/LENGTH")->group("The port");
-    app.add_option("--mode", mode, "auto (native, else generic), native or generic XDP")->type_name("MODE")->group("The port");
-    app.add_flag("--require-native", require_native, "fail where the driver has no native XDP (the same as --mode native)")->group("The port");
-    app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")->group("The port");
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("ADDRESS/LENGTH")
+        ->group("The port");
+    app.add_option("--mode", mode, "auto (native, else generic), native or generic XDP")
+        ->type_name("MODE")
+        ->group("The port");
+    app.add_flag("--require-native", require_native,
+                 "fail where the driver has no native XDP (the same as --mode native)")
+        ->group("The port");
+    app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
+        ->group("The port");
     app.add_flag("--wait", options.wait, "start on a port without carrier, and wait for it")->group("The port");
     app.add_flag("--force", options.force, "--all even on the port that carries this SSH session")->group("The port");
-    app.add_option("--duration", duration, "end after this time (10, 500ms, 2m, 1h)")->type_name("TIME")->group("The run");
-    app.add_option("--count", count, "end as soon as this many test frames are counted")->type_name("FRAMES")->group("The run");
+    app.add_option("--duration", duration, "end after this time (10, 500ms, 2m, 1h)")
+        ->type_name("TIME")
+        ->group("The run");
+    app.add_option("--count", count, "end as soon as this many test frames are counted")
+        ->type_name("FRAMES")
+        ->group("The run");
     app.add_option("--interval", interval, "time between two lines (1)")->type_name("TIME")->group("The run");
-    app.add_flag("--quiet", options.quiet, "no start lines and no line an interval: only the summary, and warnings")->group("The run");
+    app.add_flag("--quiet", options.quiet, "no start lines and no line an interval: only the summary, and warnings")
+        ->group("The run");
     app.add_flag("--json", options.json, "one JSON document at the end")->group("The run");
-    app.add_flag("--json-stream", options.json_stream, "a JSON line for each event: start, interval, link, summary")->group("The run");
+    app.add_flag("--json-stream", options.json_stream, "a JSON line for each event: start, interval, link, summary")
+        ->group("The run");
     app.add_flag("--verbose", options.verbose, "show libbpf's and the kernel verifier's log")->group("The run");
-    app.add_option("--expect-rate", expect_rate, "FAIL (exit 1) below this average while traffic flowed: 95%, 3.7Mfps, "
+    app.add_option("--expect-rate", expect_rate,
+                   "FAIL (exit 1) below this average while traffic flowed: 95%, 3.7Mfps, "
                    "2.4Gbps (L2 with FCS), 2.3Gbps@payload, or @L1, @L2, @L3")
-        ->type_name("RATE")->group("Verdict");
-    app.add_option("--expect-frames", expect_frames, "FAIL unless exactly this many test frames were counted")->type_name("FRAMES")->group("Verdict");
-    app.add_option("--max-missed", max_missed, "FAIL if the NIC missed more frames than this")->type_name("FRAMES")->group("Verdict");
-    app.footer("Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
-               "program, 70 internal, 71 kernel, 74 output, 75 no carrier or interface gone, 77 no permission.\n"
-               "man xdp-sink has examples.");
+        ->type_name("RATE")
+        ->group("Verdict");
+    app.add_option("--expect-frames", expect_frames, "FAIL unless exactly this many test frames were counted")
+        ->type_name("FRAMES")
+        ->group("Verdict");
+    app.add_option("--max-missed", max_missed, "FAIL if the NIC missed more frames than this")
+        ->type_name("FRAMES")
+        ->group("Verdict");
+    app.footer(
+        "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
+        "program, 70 internal, 71 kernel, 74 output, 75 no carrier or interface gone, 77 no permission.\n"
+        "man xdp-sink has examples.");
 
     try {
         app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        fmt::print("{}", app.help());
+    } catch (const CLI::CallForHelp&) {
+        write_all(STDOUT_FILENO, app.help());
         return std::nullopt;
     } catch (const CLI::CallForVersion& version) {
-        fmt::print("{}\n", version.what());
+        write_all(STDOUT_FILENO, std::string(version.what()) + "\n");
         return std::nullopt;
     } catch (const CLI::ParseError& error) {
         throw Error(ExitCode::usage, error.what(), "", "xdp-sink --help lists the options");
@@ -162,20 +198,20 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         throw Error(ExitCode::usage, "--mode " + mode, "not auto, native or generic");
     if (require_native && mode == "generic")
         throw Error(ExitCode::usage, "--require-native with --mode generic", "ask for opposite things");
-    if (!duration.empty())
-        options.duration = parse_duration("--duration", duration);
-    if (!interval.empty())
-        options.interval = parse_duration("--interval", interval);
+    if (duration)
+        options.duration = parse_duration("--duration", *duration);
+    if (interval)
+        options.interval = parse_duration("--interval", *interval);
     if (options.interval < shortest_interval)
-        throw Error(ExitCode::usage, "--interval " + interval, "shorter than 100ms");
-    if (!count.empty())
-        options.count = parse_count("--count", count, 1);
-    if (!expect_frames.empty())
-        options.expect_frames = parse_count("--expect-frames", expect_frames, 0);
-    if (!max_missed.empty())
-        options.max_missed = parse_count("--max-missed", max_missed, 0);
-    if (!expect_rate.empty())
-        options.expect_rate = RateCondition::parse(expect_rate);
+        throw Error(ExitCode::usage, "--interval " + interval.value_or(""), "shorter than 100ms");
+    if (count)
+        options.count = parse_count("--count", *count, 1);
+    if (expect_frames)
+        options.expect_frames = parse_count("--expect-frames", *expect_frames, 0);
+    if (max_missed)
+        options.max_missed = parse_count("--max-missed", *max_missed, 0);
+    if (expect_rate)
+        options.expect_rate = RateCondition::parse(*expect_rate);
     if (options.json && options.json_stream)
         throw Error(ExitCode::usage, "--json with --json-stream", "both want standard output", "choose one");
     auto sorted = options.interfaces;

@@ -21,7 +21,7 @@ namespace responder {
 namespace {
 
 // A link that goes down this soon after the program came was taken down by the driver for it.
-constexpr std::chrono::seconds attach_window{3};
+constexpr std::chrono::seconds attach_window{1};
 
 void require_carrier(const SinkOptions& options, const Netdev& netdev, const LinkState& link) {
     if (options.wait || (link.up && link.carrier))
@@ -38,7 +38,8 @@ MacAddress solicited_node_mac(const Prefix& address) {
     return {{0x33, 0x33, 0xff, address.bytes[13], address.bytes[14], address.bytes[15]}};
 }
 
-void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, unsigned queues, bool multi_buffer) {
+void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, const MacAddress& own_mac,
+               unsigned queues, bool multi_buffer) {
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
     cfg.match = match;
     cfg.multi_buffer = multi_buffer;
@@ -47,6 +48,7 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
         (v4 ? cfg.answer4 : cfg.answer6) = 1;
         std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
     }
+    std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
     if (multi_buffer)
         bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
@@ -66,7 +68,8 @@ std::uint64_t line_speed(const LinkState& link) {
 bool names_a_loss(std::string_view counter) {
     if (counter.find("xdp") != counter.npos)
         return false;
-    constexpr std::string_view words[] = {"miss", "fifo", "drop", "discard", "no_buf", "nobuf", "overrun", "over_err", "crc", "fcs_err",
+    constexpr std::string_view words[] = {"miss",      "fifo",       "drop",      "discard",  "no_buf",
+                                          "nobuf",     "overrun",    "over_err",  "crc",      "fcs_err",
                                           "rx_errors", "length_err", "align_err", "frame_err"};
     return std::ranges::any_of(words, [&](std::string_view word) { return counter.find(word) != counter.npos; });
 }
@@ -78,10 +81,7 @@ struct Port::Program {
     // Only a loaded object has memory to map; skeleton->bss is not it where libxdp did the loading.
     std::optional<Mapping<std::remove_pointer_t<decltype(sink_bpf::bss)>>> variables;
 
-    void loaded(const MacAddress& own_mac) {
-        variables.emplace(bpf_map__fd(skeleton->maps.bss));
-        set_own_mac(own_mac);
-    }
+    void map_variables() { variables.emplace(bpf_map__fd(skeleton->maps.bss)); }
     void set_own_mac(const MacAddress& mac) noexcept {
         for (std::size_t i = 0; i < mac.bytes.size(); ++i)
             (*variables)->sink_own_mac.bytes[i] = mac.bytes[i];
@@ -105,8 +105,9 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
     speed_bps_ = line_speed(link);
 
     if (stripping_.still_on()) {
-        constexpr std::string_view why = "the NIC takes VLAN tags off before a program sees the frame, and this driver does "
-                                         "not let that be switched off (ethtool -k: rx-vlan-offload [fixed])";
+        constexpr std::string_view why =
+            "the NIC takes VLAN tags off before a program sees the frame, and this driver does "
+            "not let that be switched off (ethtool -k: rx-vlan-offload [fixed])";
         if (options.match.uses_vlans())
             throw Error(ExitCode::os, netdev_.name() + ": --vlan and --inner-vlan", std::string(why));
         notes.push_back(fmt::format("{}: {}: tagged frames look untagged and 4 bytes short", netdev_.name(), why));
@@ -120,15 +121,18 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
         if (address.family == AF_INET6)
             receive_filter_.accept(solicited_node_mac(address));
 
+    driver_counters_before_ = ethtool::statistics(netdev_.index());
     attach(options, notes);
+    const Clock::time_point attached = Clock::now();
+    follow_nic();
+    received_while_attaching_ = nic_rise_.rx_packets;
 
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
     now_ = counters_->empty_snapshot();
+    now_.taken = attached; // frames that came by the first reading came after this
     poll();
-    nic_at_start_ = read_nic();
-    poll();
-    started_ = interval_taken_ = now_.taken;
-    interval_missed_ = nic_at_start_.link.rx_missed + nic_at_start_.link.rx_fifo_errors;
+    started_ = interval_taken_ = attached;
+    interval_missed_ = frames_missed(nic_rise_);
 }
 
 Port::~Port() = default;
@@ -137,7 +141,7 @@ Port::Port(Port&&) noexcept = default;
 bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused) {
     auto program = std::make_unique<Program>();
     sink_bpf& skeleton = *program->skeleton.get();
-    configure(skeleton, options, match_, queues_possible_, multi_buffer);
+    configure(skeleton, options, match_, mac_, queues_possible_, multi_buffer);
     const auto keep = [&](auto outcome) {
         if (auto* refusal = std::get_if<AttachRefused>(&outcome)) {
             refused = std::move(*refusal);
@@ -146,17 +150,16 @@ bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffe
         attachment_.emplace<std::variant_alternative_t<0, decltype(outcome)>>(std::move(std::get<0>(outcome)));
         return true;
     };
-    if (options.dispatcher) {
-        if (!keep(DispatcherAttachment::attach(netdev_, skeleton.obj, "xdp_sink", mode)))
-            return false;
-        program->loaded(mac_);
-    } else {
+    if (!options.dispatcher)
         program->skeleton.load();
-        program->loaded(mac_); // the first frame may come before attach() returns
-        if (!keep(Attachment::attach(netdev_, bpf_program__fd(skeleton.progs.xdp_sink), mode)))
-            return false;
-    }
-    program_ = std::move(program);
+    program_ = std::move(program); // before there is an attachment, which must go first
+    nic_last_ = netdev_.link().counters;
+    const bool attached =
+        options.dispatcher ? keep(DispatcherAttachment::attach(netdev_, skeleton.obj, "xdp_sink", mode)) // loads it too
+                           : keep(Attachment::attach(netdev_, bpf_program__fd(skeleton.progs.xdp_sink), mode));
+    if (!attached)
+        return false;
+    program_->map_variables();
     obtained_ = {.mode = mode, .multi_buffer = multi_buffer, .dispatcher = options.dispatcher, .native_refused = {}};
     return true;
 }
@@ -176,16 +179,17 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
                         "without --mode native or --require-native it runs in generic mode");
     }
     if (!try_attach(options, XdpMode::generic, false, refused)) {
-        if (refused.error == EINVAL)
+        if (refused.error == EINVAL && !options.dispatcher)
             throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused),
                         "kernels before 5.9 have no bpf_link for XDP");
         throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
     }
     obtained_.native_refused = native_refused;
     if (!native_refused.empty())
-        notes.push_back(fmt::format("{}: generic XDP, because the driver {} refuses native: {}. Each frame still becomes an skb "
-                                    "first: expect a part of the native rate, and loss at small frames before that",
-                                    netdev_.name(), driver_.empty() ? "(unnamed)" : driver_, native_refused));
+        notes.push_back(
+            fmt::format("{}: generic XDP, because the driver {} refuses native: {}. Each frame still becomes an skb "
+                        "first: expect a part of the native rate, and loss at small frames before that",
+                        netdev_.name(), driver_.empty() ? "(unnamed)" : driver_, native_refused));
 }
 
 void Port::poll() noexcept {
@@ -205,37 +209,53 @@ std::chrono::duration<double> Port::busy() const noexcept {
 }
 
 Port::Interval Port::take_interval() noexcept {
-    LinkState link;
-    std::uint64_t missed = interval_missed_;
-    if (netlink_.read_link(netdev_.index(), link))
-        missed = link.counters.rx_missed + link.counters.rx_fifo_errors;
+    follow_nic();
+    const std::uint64_t missed = frames_missed(nic_rise_);
     return {.slots = now_.total - std::exchange(interval_slots_, now_.total),
             .time = now_.taken - std::exchange(interval_taken_, now_.taken),
             .missed = missed - std::exchange(interval_missed_, missed)};
 }
 
+bool Port::follow_nic() noexcept {
+    LinkState link;
+    if (!netlink_.read_link(netdev_.index(), link))
+        return false;
+    for (const auto field : nic_counter_fields)
+        nic_rise_.*field += counter_rise(nic_last_.*field, link.counters.*field);
+    nic_last_ = link.counters;
+    return true;
+}
+
 std::string Port::link_changed(const LinkState& link) {
+    std::string text;
+    const auto add = [&](std::string news) { text += (text.empty() ? "" : "; ") + std::move(news); };
     if (link.name != netdev_.name()) {
-        std::string text = fmt::format("{}: renamed to {}", netdev_.name(), link.name);
+        add(fmt::format("{}: renamed to {}", netdev_.name(), link.name));
         netdev_.renamed(link.name);
-        return text;
     }
     mtu_ = link.mtu;
     if (link.mac != mac_) {
         mac_ = link.mac;
         program_->set_own_mac(mac_);
-        return fmt::format("{}: the MAC address is now {}", netdev_.name(), to_string(mac_));
+        add(fmt::format("{}: the MAC address is now {}", netdev_.name(), to_string(mac_)));
     }
-    if (link.carrier == has_carrier_)
-        return {};
-    has_carrier_ = link.carrier;
-    if (!link.carrier) {
-        outages_.push_back({.began = std::chrono::system_clock::now(),
-                            .began_steady = Clock::now(),
-                            .lasted = std::nullopt,
-                            .at_attach = Clock::now() - started_ < attach_window});
-        return fmt::format("{}: the link is down{}", netdev_.name(), link.up ? "" : " (switched off)");
+    if (link.carrier != has_carrier_) {
+        has_carrier_ = link.carrier;
+        add(link.carrier ? carrier_came(link) : carrier_went(link));
     }
+    return text;
+}
+
+std::string Port::carrier_went(const LinkState& link) {
+    outages_.push_back({.began = std::chrono::system_clock::now(),
+                        .began_steady = Clock::now(),
+                        .lasted = std::nullopt,
+                        // Not if somebody switched the interface off.
+                        .at_attach = link.up && Clock::now() - started_ < attach_window});
+    return fmt::format("{}: the link is down{}", netdev_.name(), link.up ? "" : " (switched off)");
+}
+
+std::string Port::carrier_came(const LinkState& link) {
     speed_bps_ = line_speed(link);
     if (outages_.empty() || outages_.back().lasted)
         return fmt::format("{}: the link is up", netdev_.name());
@@ -243,19 +263,6 @@ std::string Port::link_changed(const LinkState& link) {
     outage.lasted = Clock::now() - outage.began_steady;
     return fmt::format("{}: the link is up again, after {:.1f} s{}", netdev_.name(), outage.lasted->count(),
                        outage.at_attach ? " (the driver took it down when the program was attached)" : "");
-}
-
-NicReading Port::read_nic() {
-    NicReading reading;
-    LinkState link;
-    reading.driver = ethtool::statistics(netdev_.index());
-    poll();
-    reading.program_before = all_traffic(now_.total).frames;
-    reading.valid = netlink_.read_link(netdev_.index(), link);
-    reading.link = link.counters;
-    poll();
-    reading.program_after = all_traffic(now_.total).frames;
-    return reading;
 }
 
 Books Port::close_books() {
@@ -269,45 +276,35 @@ Books Port::close_books() {
         poll();
         books.settled = frames == test_frames_;
     }
-    const NicReading end = read_nic();
+    const std::uint64_t program_saw_before = all_traffic(now_.total).frames;
+    const auto driver_counters = ethtool::statistics(netdev_.index());
+    books.nic_known = follow_nic();
+    poll();
     books.settled = books.settled && frames == test_frames_;
-
-    books.program_saw = end.program_after - nic_at_start_.program_after;
-    books.nic_known = end.valid && nic_at_start_.valid;
+    books.program_saw = all_traffic(now_.total).frames;
     if (!books.nic_known)
         return books;
-    const NicCounters& before = nic_at_start_.link;
-    const NicCounters& after = end.link;
-    books.nic = {
-        .rx_packets = after.rx_packets - before.rx_packets,
-        .rx_bytes = after.rx_bytes - before.rx_bytes,
-        .tx_packets = after.tx_packets - before.tx_packets,
-        .tx_bytes = after.tx_bytes - before.tx_bytes,
-        .rx_errors = after.rx_errors - before.rx_errors,
-        .rx_dropped = after.rx_dropped - before.rx_dropped,
-        .rx_missed = after.rx_missed - before.rx_missed,
-        .rx_fifo_errors = after.rx_fifo_errors - before.rx_fifo_errors,
-        .rx_over_errors = after.rx_over_errors - before.rx_over_errors,
-        .rx_length_errors = after.rx_length_errors - before.rx_length_errors,
-        .rx_crc_errors = after.rx_crc_errors - before.rx_crc_errors,
-        .rx_frame_errors = after.rx_frame_errors - before.rx_frame_errors,
-    };
-    for (const auto& [name, value] : end.driver) {
-        const auto old = std::ranges::find(nic_at_start_.driver, name, &std::pair<std::string, std::uint64_t>::first);
-        const std::uint64_t rise = old == nic_at_start_.driver.end() ? value : value - old->second;
+    books.nic = nic_rise_;
+    for (const auto& [name, value] : driver_counters) {
+        const auto before =
+            std::ranges::find(driver_counters_before_, name, &std::pair<std::string, std::uint64_t>::first);
+        const std::uint64_t rise =
+            before == driver_counters_before_.end() ? value : counter_rise(before->second, value);
         if (rise != 0 && names_a_loss(name))
             books.driver.emplace_back(name, rise);
     }
 
-    books.in_flight = (end.program_after - end.program_before) + (nic_at_start_.program_after - nic_at_start_.program_before);
+    books.in_flight = received_while_attaching_ + (books.program_saw - program_saw_before);
     if (books.in_flight != 0) // traffic ran while it was read: the rings were not empty either
         books.in_flight += std::uint64_t{ethtool::receive_ring_size(netdev_.index())} * queues_in_use_;
     books.nic_received = books.nic.rx_packets;
     const std::uint64_t passed = passed_traffic(now_.total).frames;
     const auto distance = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; };
-    books.nic_leaves_out_dropped = books.program_saw != passed && distance(books.nic_received, books.program_saw) > books.in_flight &&
+    books.nic_leaves_out_dropped = books.program_saw != passed &&
+                                   distance(books.nic_received, books.program_saw) > books.in_flight &&
                                    distance(books.nic_received, passed) <= books.in_flight;
-    books.left_over = static_cast<std::int64_t>(books.nic_received - (books.nic_leaves_out_dropped ? passed : books.program_saw));
+    books.left_over =
+        static_cast<std::int64_t>(books.nic_received - (books.nic_leaves_out_dropped ? passed : books.program_saw));
     return books;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// One port of the sink: the program on it, the two things changed on the interface for the time of the test, and what was
-// counted since. Everything is undone when the object ends, the program first.
+// One port of the sink: the program on it, the two things changed on the interface for the time of the test, and what
+// was counted since. Everything is undone when the object ends, the program first.
 
 #pragma once
 
@@ -38,28 +38,21 @@ struct Outage {
     bool at_attach = false;                              // began as the program was attached
 };
 
-// The NIC's counters, with the program's on both sides of the reading: what the program counted between them can be in one
-// and not yet in the other.
-struct NicReading {
-    NicCounters link;
-    std::vector<std::pair<std::string, std::uint64_t>> driver;
-    std::uint64_t program_before = 0;
-    std::uint64_t program_after = 0;
-    bool valid = false;
-};
+// Frames that were on the wire and that the NIC had to leave.
+inline std::uint64_t frames_missed(const NicCounters& nic) noexcept { return nic.rx_missed + nic.rx_fifo_errors; }
 
 // The books of a run: what the NIC handed over against what the program saw.
 struct Books {
-    bool nic_known = false;              // false: the interface went away before its counters could be read
+    bool nic_known = false; // false: the interface went away before its counters could be read
     std::uint64_t program_saw = 0;
     std::uint64_t nic_received = 0;
     std::int64_t left_over = 0;          // NIC received - program saw
-    std::uint64_t in_flight = 0;         // what can have been between the two readings
+    std::uint64_t in_flight = 0;         // what can have come between a reading of the NIC and one of the program
     bool nic_leaves_out_dropped = false; // the driver does not count what an XDP program consumed: compared with passed
     bool settled = false;                // no test frame came while the last readings were taken
     NicCounters nic;                     // differences over the run
     std::vector<std::pair<std::string, std::uint64_t>> driver; // those of the driver's own that rose and name a loss
-    std::uint64_t missed() const noexcept { return nic.rx_missed + nic.rx_fifo_errors; }
+    std::uint64_t missed() const noexcept { return frames_missed(nic); }
 };
 
 class Port {
@@ -71,7 +64,6 @@ class Port {
     Port& operator=(Port&&) = delete;
 
     const Netdev& netdev() const noexcept { return netdev_; }
-    Netdev& netdev() noexcept { return netdev_; }
     const Obtained& obtained() const noexcept { return obtained_; }
     const match_cfg& match() const noexcept { return match_; }
     const std::string& driver() const noexcept { return driver_; }
@@ -106,14 +98,15 @@ class Port {
     // The flow watch (see flows.h).
     void watch_flows(bool on) noexcept;
     int flows_map() const noexcept;
-    ReceiveFilterMembership& receive_filter() noexcept { return receive_filter_; }
 
   private:
     struct Program; // the loaded program and its variables
 
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
-    NicReading read_nic();
+    std::string carrier_went(const LinkState& link);
+    std::string carrier_came(const LinkState& link);
+    bool follow_nic() noexcept; // false: the interface is gone
 
     Netdev netdev_;
     NetlinkSocket netlink_;
@@ -140,7 +133,10 @@ class Port {
     Clock::time_point started_;
     std::uint64_t test_frames_ = 0;
     std::optional<Clock::time_point> busy_from_, busy_until_;
-    NicReading nic_at_start_;
+    std::vector<std::pair<std::string, std::uint64_t>> driver_counters_before_;
+    NicCounters nic_last_;
+    NicCounters nic_rise_; // since before the program was attached; followed, because some counters are narrow
+    std::uint64_t received_while_attaching_ = 0;
     bool has_carrier_ = false;
     std::vector<Outage> outages_;
 };

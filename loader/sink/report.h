@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a run has to say, and the two ways to say it: text for people, JSON for programs. A reporter renders into a buffer
-// of its own that it keeps, and writes that to its file descriptor: a line an interval allocates nothing.
+// What a run has to say, and the two ways to say it: text for people, JSON for programs. A reporter renders into a
+// buffer of its own that it keeps, and writes that: a line an interval allocates nothing.
 
 #pragma once
 
@@ -40,7 +40,8 @@ struct RunReport {
 class Reporter {
   public:
     virtual ~Reporter() = default;
-    virtual void start(const SinkOptions& options, std::span<const Port> ports, std::chrono::system_clock::time_point now) = 0;
+    virtual void start(const SinkOptions& options, std::span<const Port> ports,
+                       std::chrono::system_clock::time_point now) = 0;
     virtual void interval(std::span<const IntervalReport> reports) = 0;
     virtual void event(const Port& port, std::string_view text) = 0;
     virtual void summary(const RunReport& run) = 0;
@@ -48,9 +49,11 @@ class Reporter {
 
 class TextReporter final : public Reporter {
   public:
-    // `lines`: also a line an interval; `full`: also the summary.
-    TextReporter(int fd, bool lines, bool full) : fd_(fd), lines_(lines), full_(full) {}
-    void start(const SinkOptions& options, std::span<const Port> ports, std::chrono::system_clock::time_point now) override;
+    enum class To { data, talk }; // stdout, which must not fail; stderr, which may
+    // `lines`: also a line an interval.
+    TextReporter(To to, bool lines) : is_talk_(to == To::talk), lines_(lines) {}
+    void start(const SinkOptions& options, std::span<const Port> ports,
+               std::chrono::system_clock::time_point now) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port&, std::string_view) override {} // talk: the session has it on stderr already
     void summary(const RunReport& run) override;
@@ -59,9 +62,8 @@ class TextReporter final : public Reporter {
     void heading();
     void write();
 
-    int fd_;
+    bool is_talk_;
     bool lines_;
-    bool full_;
     unsigned rows_since_heading_ = 0;
     fmt::memory_buffer buffer_;
 };
@@ -69,8 +71,9 @@ class TextReporter final : public Reporter {
 class JsonReporter final : public Reporter {
   public:
     // `stream`: a line for each event; otherwise one document at the end.
-    JsonReporter(int fd, bool stream) : fd_(fd), stream_(stream) {}
-    void start(const SinkOptions& options, std::span<const Port> ports, std::chrono::system_clock::time_point now) override;
+    explicit JsonReporter(bool stream) : stream_(stream) {}
+    void start(const SinkOptions& options, std::span<const Port> ports,
+               std::chrono::system_clock::time_point now) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port& port, std::string_view text) override;
     void summary(const RunReport& run) override;
@@ -79,7 +82,6 @@ class JsonReporter final : public Reporter {
     void begin_event(std::string_view event);
     void write();
 
-    int fd_;
     bool stream_;
     JsonWriter json_;
 };

@@ -7,6 +7,8 @@
 #include "loader/sink/report.h"
 #include "loader/wire.h"
 
+#include <unistd.h>
+
 namespace responder {
 
 namespace {
@@ -149,8 +151,8 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
 } // namespace
 
 void JsonReporter::write() {
-    write_all(fd_, json_.text());
-    write_all(fd_, "\n");
+    write_all(STDOUT_FILENO, json_.text());
+    write_all(STDOUT_FILENO, "\n");
 }
 
 void JsonReporter::begin_event(std::string_view event) {
@@ -160,7 +162,8 @@ void JsonReporter::begin_event(std::string_view event) {
     put_time(json_, "time", std::chrono::system_clock::now());
 }
 
-void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports, std::chrono::system_clock::time_point) {
+void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports,
+                         std::chrono::system_clock::time_point) {
     if (!stream_)
         return;
     begin_event("start");

@@ -4,7 +4,7 @@
 #include "loader/sink/report.h"
 #include "loader/wire.h"
 
-#include <iterator>
+#include <unistd.h>
 
 namespace responder {
 
@@ -48,8 +48,9 @@ void print_value(Buffer& buffer, double value, int precision, std::size_t width 
 constexpr std::size_t column_width(std::string_view heading) { return std::max<std::size_t>(heading.size(), 10) + 2; }
 
 std::string speed_text(std::uint64_t bps) {
-    return bps == 0 ? "no line speed"
-                    : bps < 1'000'000'000 ? fmt::format("{} Mb/s", bps / 1'000'000) : fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9);
+    return bps == 0              ? "no line speed"
+           : bps < 1'000'000'000 ? fmt::format("{} Mb/s", bps / 1'000'000)
+                                 : fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9);
 }
 
 std::string size_text(const SizeBin& bin) {
@@ -60,7 +61,8 @@ std::string size_text(const SizeBin& bin) {
     return bin.first == bin.last ? fmt::format("{}", bin.first) : fmt::format("{}-{}", bin.first, bin.last);
 }
 
-void print_rates(Buffer& buffer, std::string_view label, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps) {
+void print_rates(Buffer& buffer, std::string_view label, const Traffic& traffic, std::chrono::duration<double> time,
+                 std::uint64_t speed_bps) {
     const Rates average = rates(traffic, time);
     print(buffer, "  {:<17}", label);
     print_value(buffer, average.fps, 0);
@@ -131,9 +133,10 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
-    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n", port.netdev().name(), port.elapsed().count(), to_string(o.mode),
-          o.dispatcher ? " (shared through libxdp)" : "", port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(),
-          port.queues() == 1 ? "" : "s", speed_text(port.speed_bps()));
+    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n", port.netdev().name(), port.elapsed().count(),
+          to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "",
+          port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(), port.queues() == 1 ? "" : "s",
+          speed_text(port.speed_bps()));
     print(buffer, "  {:<17}", "test frames");
     print_count(buffer, test.frames);
     print(buffer, ", ");
@@ -187,7 +190,11 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
 } // namespace
 
 void TextReporter::write() {
-    write_all(fd_, {buffer_.data(), buffer_.size()});
+    const std::string_view text(buffer_.data(), buffer_.size());
+    if (!is_talk_)
+        write_all(STDOUT_FILENO, text);
+    else if (!text.empty())
+        say(text.substr(0, text.size() - 1));
     buffer_.clear();
 }
 
@@ -233,8 +240,6 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 }
 
 void TextReporter::summary(const RunReport& run) {
-    if (!full_)
-        return;
     for (std::size_t i = 0; i < run.ports.size(); ++i)
         print_port(buffer_, run.ports[i], run.books[i]);
     if (run.verdict) {

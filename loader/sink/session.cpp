@@ -2,18 +2,18 @@
 
 #include "loader/sink/session.h"
 
+#include "loader/capabilities.h"
 #include "loader/command.h"
 #include "loader/sink/checks.h"
 #include "loader/sink/flows.h"
 #include "loader/sink/ssh_session.h"
 
 #include <fmt/format.h>
-#include <systemd/sd-daemon.h>
 #include <sys/socket.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace responder {
 
@@ -25,14 +25,15 @@ using namespace std::chrono_literals;
 // and --duration overshoot; shorter costs wake-ups while nothing happens.
 constexpr auto tick_period = 20ms;
 
-constexpr auto silence_before_watch = 3s; // the users look at the screen about that long before they wonder
+constexpr auto silence_before_watch = 3s; // about then people look at the screen and wonder
 constexpr auto watch_time = 1s;
 constexpr auto between_watches = 30s;
 
-void refuse_ssh_port(const SinkOptions& options, const Netdev& netdev, const std::set<int>& ssh_interfaces) {
+void refuse_ssh_port(const Netdev& netdev, const std::set<int>& ssh_interfaces) {
     if (ssh_interfaces.contains(netdev.index()))
-        throw Error(ExitCode::usage, netdev.name() + ": --all", "this port carries the SSH session that you are typing in",
-                    fmt::format("choose test traffic by --port, --dst or --src{}", options.force ? "" : ", or add --force"));
+        throw Error(ExitCode::usage, netdev.name() + ": --all",
+                    "this port carries the SSH session that you are typing in",
+                    "choose test traffic by --port, --dst or --src, or add --force");
 }
 
 } // namespace
@@ -41,10 +42,11 @@ Session::Session(const SinkOptions& options) : options_(options) {
     std::vector<Netdev> netdevs;
     for (const std::string& name : options.interfaces)
         netdevs.push_back(Netdev::find(name));
+    require_capabilities();
     if (options.match.all && !options.force) {
         const std::set<int> ssh_interfaces = interfaces_of_ssh_session();
         for (const Netdev& netdev : netdevs)
-            refuse_ssh_port(options, netdev, ssh_interfaces);
+            refuse_ssh_port(netdev, ssh_interfaces);
     }
 
     std::vector<std::string> notes;
@@ -58,27 +60,26 @@ Session::Session(const SinkOptions& options) : options_(options) {
 
     const bool lines = !options.quiet;
     if (options.json || options.json_stream) {
-        reporters_.push_back(std::make_unique<JsonReporter>(STDOUT_FILENO, options.json_stream));
+        reporters_.push_back(std::make_unique<JsonReporter>(options.json_stream));
         // The data is on stdout; a person at the terminal still sees the test run.
         if (lines && isatty(STDERR_FILENO))
-            reporters_.push_back(std::make_unique<TextReporter>(STDERR_FILENO, true, false));
+            reporters_.push_back(std::make_unique<TextReporter>(TextReporter::To::talk, true));
     } else {
-        reporters_.push_back(std::make_unique<TextReporter>(STDOUT_FILENO, lines, true));
+        reporters_.push_back(std::make_unique<TextReporter>(TextReporter::To::data, lines));
     }
     interval_reports_.reserve(ports_.size());
 }
-
-void Session::say(std::string_view text) { fmt::print(stderr, "{}\n", text); }
 
 void Session::introduce() {
     for (const Port& port : ports_) {
         const Obtained& got = port.obtained();
         say(fmt::format("{}: {} XDP{} on {}, {} receive queue{}, MTU {}{}{}", port.netdev().name(), to_string(got.mode),
                         got.dispatcher ? " through libxdp's dispatcher" : "",
-                        port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(), port.queues() == 1 ? "" : "s",
-                        port.mtu(), got.multi_buffer ? ", multi-buffer frames" : "",
+                        port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(),
+                        port.queues() == 1 ? "" : "s", port.mtu(), got.multi_buffer ? ", multi-buffer frames" : "",
                         port.vlan_stripping_switched_off() ? "; VLAN tag stripping is off until the end" : ""));
-        say(fmt::format("{}: counts and drops {}; everything else goes up the stack", port.netdev().name(), describe(port.match())));
+        say(fmt::format("{}: counts and drops {}; everything else goes up the stack", port.netdev().name(),
+                        describe(port.match())));
 
         std::string tester = fmt::format("MAC {}", to_string(port.mac()));
         for (const Prefix& address : options_.addresses)
@@ -93,7 +94,8 @@ void Session::introduce() {
             tester += fmt::format(", inner VLAN {}", match.inner_vlan[0].first);
         say(fmt::format("{}: type into the tester: {}", port.netdev().name(), tester));
         if (options_.dispatcher)
-            say(fmt::format("{}: libxdp's attachment outlives a killed process; `xdp-loader unload` takes it off then", port.netdev().name()));
+            say(fmt::format("{}: libxdp's attachment outlives a killed process; `xdp-loader unload` takes it off then",
+                            port.netdev().name()));
     }
 }
 
@@ -125,7 +127,11 @@ void Session::help_where_nothing_counts() {
             if (!is_silent(port))
                 continue;
             // A NIC keeps back what is sent to another MAC address: only so can it be seen that there is any.
-            promiscuous_for_the_watch_.emplace_back(port.netdev()).promiscuous();
+            try {
+                promiscuous_for_the_watch_.emplace_back(port.netdev()).promiscuous();
+            } catch (const Error&) {
+                // The interface has just gone, which the monitor will say; the watch is help, no measurement.
+            }
             port.watch_flows(true);
         }
         return;

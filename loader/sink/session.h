@@ -34,7 +34,6 @@ class Session {
     void report_interval();
     void end(std::string_view reason) noexcept;
     ExitCode finish();
-    void say(std::string_view text);
 
     const SinkOptions& options_;
     EventLoop loop_;

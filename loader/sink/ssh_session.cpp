@@ -6,6 +6,7 @@
 #include "loader/netlink.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -48,7 +49,13 @@ std::set<int> interfaces_of_ssh_session() {
         connection = ssh_connection_of(pid);
     std::string client;
     std::istringstream(connection) >> client;
-    client = client.substr(0, client.find('%'));
+    std::set<int> interfaces;
+    if (const auto percent = client.find('%'); percent != client.npos) {
+        // A link-local address names its interface itself.
+        if (const unsigned zone = if_nametoindex(client.c_str() + percent + 1); zone != 0)
+            interfaces.insert(static_cast<int>(zone));
+        client.erase(percent);
+    }
     if (client.starts_with("::ffff:") && client.find('.') != client.npos)
         client.erase(0, 7); // an IPv4 client of a server that listens on IPv6
     const auto address = Prefix::parse(client);
@@ -56,8 +63,8 @@ std::set<int> interfaces_of_ssh_session() {
         return {};
 
     NetlinkSocket netlink;
-    std::set<int> interfaces;
-    if (const int leaves_by = netlink.route_interface(address->family, address->bytes.data()); leaves_by != 0)
+    if (const int leaves_by = interfaces.empty() ? netlink.route_interface(address->family, address->bytes.data()) : 0;
+        leaves_by != 0)
         interfaces.insert(leaves_by);
     std::vector<LinkState> links;
     netlink.for_each_link([&](const LinkState& link) { links.push_back(link); });

@@ -28,10 +28,18 @@ Condition rate_condition(const RateCondition& wanted, const Measured& port) {
         measured = port.rates.fps;
         text = fmt::format("{:.0f} frames/s", measured);
         break;
-    case Unit::l1_bps: measured = port.rates.l1_bps, text = bits(measured), layer = " at L1"; break;
-    case Unit::l2_bps: measured = port.rates.l2_bps, text = bits(measured), layer = " at L2 with FCS"; break;
-    case Unit::l3_bps: measured = port.rates.l3_bps, text = bits(measured), layer = " at L3"; break;
-    case Unit::payload_bps: measured = port.rates.payload_bps, text = bits(measured), layer = " of payload"; break;
+    case Unit::l1_bps:
+        measured = port.rates.l1_bps, text = bits(measured), layer = " at L1";
+        break;
+    case Unit::l2_bps:
+        measured = port.rates.l2_bps, text = bits(measured), layer = " at L2 with FCS";
+        break;
+    case Unit::l3_bps:
+        measured = port.rates.l3_bps, text = bits(measured), layer = " at L3";
+        break;
+    case Unit::payload_bps:
+        measured = port.rates.payload_bps, text = bits(measured), layer = " of payload";
+        break;
     }
     return {.wanted = fmt::format("{}: at least {}{} while traffic flowed", port.port, wanted.text, layer),
             .measured = text,
@@ -56,9 +64,10 @@ std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measu
         if (options.expect_rate)
             verdict.conditions.push_back(rate_condition(*options.expect_rate, port));
         if (options.max_missed)
-            verdict.conditions.push_back({.wanted = fmt::format("{}: at most {} frames missed by the NIC", port.port, *options.max_missed),
-                                          .measured = port.missed ? fmt::format("{}", *port.missed) : "unknown",
-                                          .holds = port.missed && *port.missed <= *options.max_missed});
+            verdict.conditions.push_back(
+                {.wanted = fmt::format("{}: at most {} frames missed by the NIC", port.port, *options.max_missed),
+                 .measured = port.missed ? fmt::format("{}", *port.missed) : "unknown",
+                 .holds = port.missed && *port.missed <= *options.max_missed});
     }
     if (options.expect_frames)
         verdict.conditions.push_back({.wanted = fmt::format("exactly {} test frames", *options.expect_frames),
