@@ -2,6 +2,7 @@
 //
 // xdp-gen: sends test frames from an interface, and says how many left it.
 
+#include "loader/capabilities.h"
 #include "loader/command.h"
 #include "loader/ethtool.h"
 #include "loader/generate/live_frame_sender.h"
@@ -15,7 +16,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 
 namespace responder::gen {
 
@@ -37,11 +37,12 @@ void announce(const Options& options, const std::string& driver) {
     std::string sizes;
     for (const unsigned size : options.frames.sizes)
         sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size);
-    fmt::print(stderr, "xdp-gen: {}{}: sending frames of {} bytes to {}\n", options.interface,
-               driver.empty() ? "" : fmt::format(" ({})", driver), sizes, to_string(options.frames.destination_mac));
+    say(fmt::format("xdp-gen: {}{}: sending frames of {} bytes to {}", options.interface,
+                    driver.empty() ? "" : fmt::format(" ({})", driver), sizes,
+                    to_string(options.frames.destination_mac)));
     for (const unsigned size : options.frames.sizes)
         if (!options.frames.carries_sequence(size)) {
-            fmt::print(stderr, "xdp-gen: frames of {} bytes have no room for a sequence number\n", size);
+            say(fmt::format("xdp-gen: frames of {} bytes have no room for a sequence number", size));
             break;
         }
 }
@@ -68,6 +69,7 @@ ExitCode run(int argc, const char* const* argv) {
         return ExitCode::ok;
     capture_libbpf_log(options->verbose);
     const Netdev netdev = Netdev::find(options->interface);
+    require_capabilities();
     if (!options->has_source_mac)
         options->frames.source_mac = netdev.link().mac;
 

@@ -2,10 +2,12 @@
 
 #include "tools/gen/options.h"
 
+#include "loader/command.h"
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cmath>
@@ -134,35 +136,43 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                  "sequence number, and says how many really left.",
                  "xdp-gen");
     app.set_version_flag("--version", "xdp-gen " RESPONDER_VERSION);
-    app.add_option("IFACE", options.interface, "interface to send from")->required();
-    CLI::Option* count = app.add_option("--count", words.count, "end after this many frames");
-    app.add_option("--duration", words.duration, "end after this many seconds")->excludes(count);
+    app.add_option("INTERFACE", options.interface, "interface to send from")->required()->type_name("");
+    CLI::Option* count = app.add_option("--count", words.count, "end after this many frames")->type_name("FRAMES");
+    app.add_option("--duration", words.duration, "end after this many seconds")->type_name("SECONDS")->excludes(count);
     app.add_option("--size", words.sizes, "frame size in bytes, FCS and tags included (64); several take turns")
+        ->type_name("BYTES")
         ->delimiter(',')
         ->expected(1)
         ->take_all();
-    app.add_option("--dst-mac", words.destination_mac, "MAC address of the receiver");
-    app.add_option("--src-mac", words.source_mac, "MAC address of the sender (the interface's own)");
-    app.add_option("--src", words.source, "IPv4 or IPv6 address of the sender (198.18.0.1, 2001:2::1)");
-    app.add_option("--dst", words.destination, "IPv4 or IPv6 address of the receiver (198.18.0.2, 2001:2::2)");
-    app.add_option("--src-port", words.source_ports,
-                   "UDP port of the sender (49184), or a range P-Q, which take turns");
-    app.add_option("--port", words.destination_ports, "UDP port of the receiver (9), or a range P-Q, which take turns");
+    app.add_option("--dst-mac", words.destination_mac, "MAC address of the receiver")->type_name("MAC");
+    app.add_option("--src-mac", words.source_mac, "MAC address of the sender (the interface's own)")->type_name("MAC");
+    app.add_option("--src", words.source, "IPv4 or IPv6 address of the sender (198.18.0.1, 2001:2::1)")
+        ->type_name("ADDRESS");
+    app.add_option("--dst", words.destination, "IPv4 or IPv6 address of the receiver (198.18.0.2, 2001:2::2)")
+        ->type_name("ADDRESS");
+    app.add_option("--src-port", words.source_ports, "UDP port of the sender (49184), or a range P-Q, which take turns")
+        ->type_name("PORT[-PORT]");
+    app.add_option("--port", words.destination_ports, "UDP port of the receiver (9), or a range P-Q, which take turns")
+        ->type_name("PORT[-PORT]");
     app.add_option("--vlan", words.vlans, "VLAN id, or the outer and the inner one: 100,200")
+        ->type_name("ID[,ID]")
         ->delimiter(',')
         ->expected(1)
         ->take_all();
-    app.add_option("--rate", words.rate, "frames a second (as fast as can be)");
+    app.add_option("--rate", words.rate, "frames a second (as fast as can be)")->type_name("FPS");
     app.add_flag("--json", options.json, "the summary as one JSON document");
     app.add_flag("--quiet", options.quiet, "nothing on stderr but errors");
     app.add_flag("--verbose", options.verbose, "also what libbpf and the kernel's verifier say");
     app.footer(
         "Without --count and --duration it ends with Ctrl-C. Exit status: 0 done, 64 a wrong option, 66 no such\n"
-        "interface, 71 the kernel or the driver cannot do it, 75 no link, 77 not root.");
+        "interface, 70 internal, 71 the kernel or the driver cannot do it, 74 output, 75 no link, 77 no permission.");
     try {
         app.parse(argc, argv);
-    } catch (const CLI::Success& wanted) {
-        app.exit(wanted);
+    } catch (const CLI::CallForHelp&) {
+        write_all(STDOUT_FILENO, app.help());
+        return std::nullopt;
+    } catch (const CLI::CallForVersion& version) {
+        write_all(STDOUT_FILENO, std::string(version.what()) + '\n');
         return std::nullopt;
     } catch (const CLI::ParseError& error) {
         throw Error(ExitCode::usage, error.what(), "", "xdp-gen --help lists the options");

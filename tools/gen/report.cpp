@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace responder::gen {
 
 namespace {
@@ -61,8 +59,8 @@ std::string render_text(const Report& report) {
     const Sent& sent = report.sent;
     fmt::memory_buffer text;
     const auto out = fmt::appender(text);
-    fmt::format_to(out, "sent      {} frames in {:.3f} s (counted by {} of {})\n", sent.left(), sent.seconds,
-                   sent.counter, report.interface);
+    fmt::format_to(out, "sent      {} frames in {:.3f} s (counted by {} of {}{})\n", sent.left(), sent.seconds,
+                   sent.counter, report.interface, sent.only_xdp ? "" : ", which counts all traffic");
     fmt::format_to(out, "rate      {:.0f} frames/s   L2 {:.3f} Mb/s   L1 {:.3f} Mb/s", report.rate_fps(),
                    1e-6 * report.l2_bps(), 1e-6 * report.l1_bps());
     if (report.rate_requested_fps > 0)
@@ -72,18 +70,16 @@ std::string render_text(const Report& report) {
     for (const auto& [size, frames] : report.handed_over_by_size)
         fmt::format_to(out, " {} x {} bytes", frames, size);
     fmt::format_to(out, ", FCS included\n");
-    if (report.sent.refused() != 0)
+    if (sent.refused() != 0)
         fmt::format_to(out, "{}   {} frames of {} handed over{}\n", unsent(report), sent.refused(), sent.handed_over,
                        why_unsent(report));
     if (sent.counted > sent.handed_over)
-        fmt::format_to(out, "          {} counts other traffic too: {} frames more than were made here\n", sent.counter,
-                       sent.counted - sent.handed_over);
+        fmt::format_to(out, "others    {} frames that were not made here\n", sent.counted - sent.handed_over);
     return fmt::to_string(text);
 }
 
 std::string render_json(const Report& report) {
     const Sent& sent = report.sent;
-    const double null = std::numeric_limits<double>::quiet_NaN();
     char time[32];
     JsonWriter json;
     json.begin_object();
@@ -103,18 +99,21 @@ std::string render_json(const Report& report) {
     if (report.frames_requested != 0)
         json.member("frames_requested", report.frames_requested);
     else
-        json.member("frames_requested", null);
-    json.member("rate_requested_fps", report.rate_requested_fps > 0 ? report.rate_requested_fps : null);
+        json.member("frames_requested", nullptr);
+    if (report.rate_requested_fps > 0)
+        json.member("rate_requested_fps", report.rate_requested_fps);
+    else
+        json.member("rate_requested_fps", nullptr);
     json.member("frames_handed_over", sent.handed_over);
     json.member("frames_sent", sent.left());
     if (fate_known(report))
         json.member("frames_refused", sent.refused());
     else
-        json.member("frames_refused", null);
+        json.member("frames_refused", nullptr);
     json.member("counter", sent.counter);
     json.member("counter_rise", sent.counted);
     json.member("link_was_down", sent.link_was_down);
-    json.member("rate_fps", report.rate_fps());
+    json.member("frames_per_second", report.rate_fps());
     json.member("l2_bps", report.l2_bps());
     json.member("l1_bps", report.l1_bps());
     json.begin_array("handed_over_by_size");
