@@ -20,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+#include <tuple>
 
 extern char** environ;
 
@@ -39,7 +40,8 @@ std::vector<std::string> child_environment(const Process::Options& options) {
     const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view name = name_of(*variable);
-        const bool replaced = std::ranges::any_of(options.environment, [&](const auto& v) { return name_of(v) == name; });
+        const bool replaced =
+            std::ranges::any_of(options.environment, [&](const auto& v) { return name_of(v) == name; });
         if (!replaced && std::ranges::find(options.no_environment, name) == options.no_environment.end())
             result.emplace_back(*variable);
     }
@@ -59,10 +61,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 Process::Process(std::vector<std::string> argv, const Options& options) : argv_(std::move(argv)) {
     auto [out_reader, out_writer] = make_pipe();
     auto [err_reader, err_writer] = make_pipe();
-    if (options.out == Stdout::dev_full)
-        out_writer.reset(open("/dev/full", O_WRONLY | O_CLOEXEC));
-    if (options.out == Stdout::pipe_without_reader)
-        out_reader.reset();
+    for (auto [output, reader, writer] :
+         {std::tuple{options.out, &out_reader, &out_writer}, {options.err, &err_reader, &err_writer}}) {
+        if (output == Output::dev_full)
+            writer->reset(open("/dev/full", O_WRONLY | O_CLOEXEC));
+        if (output == Output::pipe_without_reader)
+            reader->reset();
+    }
 
     std::vector<std::string> arguments = argv_;
     std::vector<std::string> environment = child_environment(options);
@@ -81,8 +86,10 @@ Process::Process(std::vector<std::string> argv, const Options& options) : argv_(
         dup2(null, STDIN_FILENO);
         dup2(out_writer.get(), STDOUT_FILENO);
         dup2(err_writer.get(), STDERR_FILENO);
-        if (options.out == Stdout::closed)
+        if (options.out == Output::closed)
             close(STDOUT_FILENO);
+        if (options.err == Output::closed)
+            close(STDERR_FILENO);
         execvpe(arguments_c[0], arguments_c.data(), environment_c.data());
         _exit(127);
     }
@@ -108,7 +115,7 @@ Process::~Process() {
 
 void Process::read_pipes() {
     pollfd fds[] = {{.fd = out_pipe_ ? out_pipe_.get() : -1, .events = POLLIN, .revents = 0},
-                    {.fd = err_pipe_.get(), .events = POLLIN, .revents = 0}};
+                    {.fd = err_pipe_ ? err_pipe_.get() : -1, .events = POLLIN, .revents = 0}};
     std::string* texts[] = {&out_, &err_};
     while (fds[0].fd >= 0 || fds[1].fd >= 0) {
         poll(fds, 2, -1);

@@ -39,17 +39,18 @@ bool eventually(Condition condition, std::chrono::milliseconds timeout = patienc
 
 class Process {
   public:
-    enum class Stdout { pipe, closed, pipe_without_reader, dev_full };
+    enum class Output { pipe, closed, pipe_without_reader, dev_full };
 
     struct Options {
-        int network_namespace = -1;                     // a descriptor; -1: the test's own
-        std::vector<std::string> environment = {};      // "NAME=value"
-        std::vector<std::string> no_environment = {};   // names that the child does not get
-        Stdout out = Stdout::pipe;
+        int network_namespace = -1;                   // a descriptor; -1: the test's own
+        std::vector<std::string> environment = {};    // "NAME=value"
+        std::vector<std::string> no_environment = {}; // names that the child does not get
+        Output out = Output::pipe;
+        Output err = Output::pipe;
     };
 
     struct Exit {
-        int code = -1;  // -1 where a signal ended it
+        int code = -1; // -1 where a signal ended it
         int signal = 0;
         rusage usage{};
     };
@@ -68,7 +69,8 @@ class Process {
     std::string out() const; // so far
     std::string err() const;
 
-    // True as soon as the text stands on stderr (stdout); false when the process ended without it, or after the timeout.
+    // True as soon as the text stands on stderr (stdout); false when the process ended without it, or after the
+    // timeout.
     bool wait_for_err(std::string_view text, std::chrono::milliseconds timeout = patience);
     bool wait_for_out(std::string_view text, std::chrono::milliseconds timeout = patience);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154  # $cache, $arch and $work are run's
+# shellcheck shell=bash disable=SC2154  # $cache, $work, $arch and $kernel_package are run's
 #
 # Debian packages for the virtual machines; sourced by `run`.
 #
@@ -146,12 +146,13 @@ suites_below() {
     fi
 }
 
+# Any list that cannot be had is an error: an incomplete answer would choose the wrong kernel.
 apt_update() {
     say "reading the package lists of $* ($arch)"
-    # Any list that cannot be had is an error: an incomplete answer would choose the wrong kernel.
-    apt-get -q -o APT::Update::Error-Mode=any update >"$work/apt.log" 2>&1 ||
-        fail_package "the package lists of $* ($arch) are not to be had: $(grep -m1 '^[EW]:' "$work/apt.log")"
+    apt-get -q -o APT::Update::Error-Mode=any -o Acquire::Retries=3 update >"$work/apt.log" 2>&1
 }
+
+apt_reason() { sed -n 's/^E: //p' "$work/apt.log" | head -n 3 | paste -sd' '; }
 
 # The highest kernel that the current lists offer: "VERSION SUITE", or nothing.
 highest_kernel() {
@@ -163,7 +164,7 @@ highest_kernel() {
         if [[ -z $best ]] || dpkg --compare-versions "$version" gt "$best"; then
             best=$version best_suite=${suite%%/*}
         fi
-    done < <(apt-cache madison "linux-image-$arch")
+    done < <(apt-cache madison "$kernel_package")
     [[ -z $best ]] || echo "$best $best_suite"
 }
 
@@ -173,7 +174,14 @@ use_suite() {
     mapfile -t below < <(suites_below "$1")
     write_apt_configuration "$1" "${below[@]}"
     if [[ ! -e $cache/apt/$arch/$1.read ]]; then
-        apt_update "${below[@]}"
+        if ! apt_update "${below[@]}"; then
+            say "$(apt_reason)"
+            # The security archive is a server of its own, and not in step with the other at every moment.
+            mapfile -t below < <(printf '%s\n' "${below[@]}" | grep -v -e '-security$')
+            write_apt_configuration "$1" "${below[@]}"
+            apt_update "${below[@]}" ||
+                fail_package "the package lists of $1 ($arch) are not to be had: $(apt_reason)"
+        fi
         touch "$cache/apt/$arch/$1.read"
     fi
 }
@@ -195,8 +203,9 @@ resolve() {
                 fi
             done
             write_apt_configuration newest "${candidates[@]}"
-            apt_update "${candidates[@]}"
-            read -r _ suite < <(highest_kernel) || fail_package "no suite has a linux-image-$arch"
+            apt_update "${candidates[@]}" ||
+                fail_package "the package lists of all suites ($arch) are not to be had: $(apt_reason)"
+            read -r _ suite < <(highest_kernel) || fail_package "no suite has a $kernel_package"
             ;;
         *)
             suite=$1
@@ -207,10 +216,10 @@ resolve() {
             rm -f "$cache/apt/$arch/$suite.read"
         fi
         use_suite "$suite"
-        read -r version _ < <(highest_kernel) || fail_package "$suite has no linux-image-$arch"
+        read -r version _ < <(highest_kernel) || fail_package "$suite has no $kernel_package"
         # The meta package only points at the real one.
-        package=$(apt-cache show "linux-image-$arch=$version" | sed -n 's/^Depends:.*\(linux-image-[0-9][^ ,]*\).*/\1/p')
-        [[ -n $package ]] || fail_package "linux-image-$arch $version names no kernel"
+        package=$(apt-cache show "$kernel_package=$version" | sed -n 's/^Depends:.*\(linux-image-[0-9][^ ,]*\).*/\1/p')
+        [[ -n $package ]] || fail_package "$kernel_package $version names no kernel"
         echo "$suite $package=$version" >"$file.new"
         mv "$file.new" "$file"
     fi
@@ -246,7 +255,7 @@ fetch() {
         # Asked as if nothing had been fetched yet, because what has been is not listed.
         if ! apt-get -q -y -o Dir::Cache::archives="$cache/apt/$arch/empty" --print-uris "$verb" "$@" \
             >"$work/uris" 2>"$work/apt.log"; then
-            fail_package "not to be had in $suite ($arch): $(sed -n 's/^E: //p' "$work/apt.log" | head -n 3 | paste -sd' ')"
+            fail_package "not to be had in $suite ($arch): $(apt_reason)"
         fi
         # a line: 'ADDRESS' FILE SIZE HASH
         mapfile -t debs < <(sed -n "s|^'[^']*' \([^ ]*\) .*|$archives/\1|p" "$work/uris")
@@ -258,9 +267,9 @@ fetch() {
             return
         fi
         # The lists are older than the mirror's files.
-        ((attempt == 2)) || apt_update "$suite"
+        ((attempt == 2)) || apt_update "$suite" || true
     done
-    fail_package "downloading from $suite ($arch) failed: $(sed -n 's/^E: //p' "$work/apt.log" | head -n 3 | paste -sd' ')"
+    fail_package "downloading from $suite ($arch) failed: $(apt_reason)"
 }
 
 # kernel_parts: the packages that make up $kernel. Up to 6.18 Debian had one; since then image, binary, modules and base.
@@ -319,7 +328,7 @@ prepare_kernel() {
     # The decompressor takes five seconds under TCG and half a second here. What comes out is an ELF file with the entry
     # for Xen's PVH, which QEMU can start as well.
     case $arch in
-    amd64) decompress "$new/image" is_elf ;;
+    amd64 | i386) decompress "$new/image" is_elf ;;
     arm64) is_arm64_image "$new/image" || decompress "$new/image" is_arm64_image ;;
     esac
     rm -rf "$new/modules/boot"

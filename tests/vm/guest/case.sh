@@ -51,3 +51,32 @@ send_from_far() {
 map_value() {
     bpftool map lookup name "$1" key 0 0 0 0 | sed -n 's/.*"value": \([0-9]*\).*/\1/p'
 }
+
+# start_sink ARGUMENT...: xdp-sink on "near" in the background, back when it is attached; sets $sink. Its summary goes to
+# sink.json and its talk to sink.err.
+start_sink() {
+    local tries
+    xdp-sink near --json "$@" >sink.json 2>sink.err &
+    sink=$!
+    for ((tries = 0; tries < 300; tries++)); do
+        grep -Eq '^near: .*XDP .*on ' sink.err && return
+        kill -0 "$sink" 2>/dev/null || break
+        sleep 0.1
+    done
+    tail -n 40 sink.err >&2
+    fail "xdp-sink did not attach"
+}
+
+# stop_sink: ends it as Ctrl-C does, and fails if it says FAIL or anything else than 0.
+stop_sink() {
+    local status=0
+    kill -INT "$sink"
+    wait "$sink" || status=$?
+    cat sink.json
+    expect "exit status of xdp-sink" 0 "$status"
+}
+
+# sink_says KEY: the first value of that name in its summary.
+sink_says() {
+    grep -o "\"$1\":[^,}]*" sink.json | head -n 1 | sed 's/^[^:]*://' | tr -d '"'
+}

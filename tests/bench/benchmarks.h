@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The benchmarks. Each is a function that measures and gives a table; bench.cpp lists them.
+
+#pragma once
+
+#include "tests/bench/table.h"
+
+namespace responder::bench {
+
+struct Settings {
+    unsigned rounds = 40; // of each measurement; a figure is made of all of them
+};
+
+// Nanoseconds that the sink's program takes for a frame, beside a program that does nothing (frame_cost.cpp).
+Table frame_cost(const Settings& settings);
+
+// Frames a second from end to end, beside an empty program and beside what receives without XDP (lab_rate.cpp).
+Table lab_rate(const Settings& settings);
+
+// Memory and CPU time of xdp-sink while nothing arrives (lab_rate.cpp).
+Table process_cost(const Settings& settings);
+
+} // namespace responder::bench

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The program under test and one that does nothing take turns over the same frame, in batches so short that whatever
+// else the machine does falls on both. Each batch must end with the verdict, and leave in the counters the very number
+// of frames, that are expected of it; else its time means nothing.
+
+#include "tests/bench/benchmarks.h"
+
+#include "floor.skel.h"
+#include "loader/error.h"
+#include "loader/skeleton.h"
+#include "tests/harness/prog_run.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace responder::bench {
+
+namespace {
+
+using namespace test;
+using namespace test::packet;
+
+constexpr unsigned batch = 100'000; // some milliseconds
+
+// What the program has to be told, and what it is then measured with.
+struct Case {
+    std::string key, title;
+    SinkProgram::Options options;
+    Octets frame;
+    sink_slot slot;       // where it must be counted
+    bool demanded = true; // "counting at most 10 ns more"
+    bool watch_flows = false;
+};
+
+Case with(std::string key, std::string title, const Packet& frame, sink_slot slot, auto change, bool demanded = true) {
+    Case made{.key = std::move(key),
+              .title = std::move(title),
+              .options = {},
+              .frame = frame,
+              .slot = slot,
+              .demanded = demanded};
+    change(made.options.match);
+    return made;
+}
+
+match_mac mac(const MacAddress& address) {
+    match_mac result{};
+    std::ranges::copy(address.bytes, result.bytes);
+    return result;
+}
+
+std::vector<Case> cases() {
+    const Packet udp4 = Ethernet{} / Ipv4{} / Udp{} / payload(18);
+    const Packet udp6 = Ethernet{} / Ipv6{} / Udp{} / payload(18);
+    const Packet vlan = Ethernet{} / Vlan{.id = 5} / Ipv4{} / Udp{} / payload(18);
+    const Packet qinq = Ethernet{} / Vlan{.id = 5, .protocol = s_tag} / Vlan{.id = 6} / Ipv4{} / Udp{} / payload(18);
+    const SinkProgram::Options answering{.address4 = "198.18.1.2", .address6 = "2001:2::2"};
+    const Ipv4 asked4{.source = "198.18.1.1", .destination = "198.18.1.2"};
+    const Ipv6 asked6{.source = "2001:2::1", .destination = "2001:2::2", .hop_limit = 255};
+
+    std::vector<Case> list{
+        {"ipv4", "IPv4, UDP port 9, 64 B", {}, udp4, SINK_SIZE_64},
+        {"ipv6", "IPv6, UDP port 9, 84 B", {}, udp6, SINK_SIZE_65},
+        {"network4", "IPv4, to 198.18.0.0/15", {}, Ethernet{} / asked4 / Udp{.destination = 7}, SINK_SIZE_64},
+        {"network6", "IPv6, to 2001:2::/48", {}, Ethernet{} / asked6 / Udp{.destination = 7}, SINK_SIZE_65},
+        {"vlan", "IPv4, one VLAN tag", {}, vlan, SINK_SIZE_65},
+        {"qinq", "IPv4, two VLAN tags", {}, qinq, SINK_SIZE_65},
+        {"ipv4_1518", "IPv4, 1518 B", {}, Ethernet{} / Ipv4{} / Udp{} / payload(1472), SINK_SIZE_1024},
+        {"ipv4_options", "IPv4 with options", {}, Ethernet{} / Ipv4{.options = 4} / Udp{}, SINK_SIZE_64, false},
+        {"ipv6_extension",
+         "IPv6 with an extension header",
+         {},
+         Ethernet{} / Ipv6{} / Extension{} / Udp{},
+         SINK_SIZE_65,
+         false},
+        {"fragment",
+         "IPv4, first fragment",
+         {},
+         Ethernet{} / Ipv4{.more_fragments = true} / Udp{},
+         SINK_SIZE_64,
+         false},
+        {"passed_tcp", "passed: TCP", {}, Ethernet{} / Ipv4{} / Tcp{}, SINK_TCP, false},
+        {"passed_udp",
+         "passed: UDP to another port",
+         {},
+         Ethernet{} / Ipv4{} / Udp{.destination = 53},
+         SINK_UDP,
+         false},
+        {"passed_watched", "passed: TCP, flows watched", {}, Ethernet{} / Ipv4{} / Tcp{}, SINK_TCP, false, true},
+        with(
+            "ports", "16 port ranges, the last one", udp4, SINK_SIZE_64,
+            [](match_cfg& match) {
+                match = {};
+                match.port_count = MATCH_PORTS;
+                for (match_range& range : match.port)
+                    range = {1000, 1001};
+                match.port[MATCH_PORTS - 1] = {9, 9};
+            },
+            false),
+        with("ethertype", "--ethertype", Ethernet{} / payload(46), SINK_SIZE_64,
+             [](match_cfg& match) {
+                 match = {};
+                 match.ethertype_count = 1;
+                 match.ethertype[0] = 0x88b5;
+             }),
+        with("all", "--all, TCP", Ethernet{} / Ipv4{} / Tcp{}, SINK_SIZE_64,
+             [](match_cfg& match) {
+                 match = {};
+                 match.all = 1;
+             }),
+        with("vlan_option", "--vlan", vlan, SINK_SIZE_65,
+             [](match_cfg& match) {
+                 match.vlan_count = 1;
+                 match.vlan[0] = {5, 5};
+             }),
+        with("inner_vlan_option", "--inner-vlan", qinq, SINK_SIZE_65,
+             [](match_cfg& match) {
+                 match.inner_vlan_count = 1;
+                 match.inner_vlan[0] = {6, 6};
+             }),
+        with("src", "--src, IPv4", udp4, SINK_SIZE_64,
+             [](match_cfg& match) {
+                 match.source4_count = 1;
+                 match.source4[0] = prefix4("10.0.0.0", 8);
+                 match.source4[0].address &= match.source4[0].mask;
+             }),
+        with("dst6", "--dst, IPv6", udp6, SINK_SIZE_65,
+             [](match_cfg& match) {
+                 match.destination6_count = 1;
+                 match.destination6[0] = prefix6("2001:db8::", 32);
+             }),
+        with("src_mac", "--src-mac", udp4, SINK_SIZE_64,
+             [](match_cfg& match) {
+                 match.source_mac_count = 1;
+                 match.source_mac[0] = mac(tester_mac);
+             }),
+        with("dst_mac", "--dst-mac", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SINK_SIZE_64,
+             [](match_cfg& match) {
+                 match.any_mac = 1;
+                 match.destination_mac_count = 1;
+                 match.destination_mac[0] = mac(stranger_mac);
+             }),
+        with("promisc", "--promisc, another MAC", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SINK_SIZE_64,
+             [](match_cfg& match) { match.any_mac = 1; }),
+        // Only where a driver's buffers are too small for its MTU: a helper call a frame.
+        {"frags", "frames of several buffers allowed", {.multi_buffer = true}, udp4, SINK_SIZE_64, false},
+        {"address", "--address, test frame", answering, udp4, SINK_SIZE_64},
+        {"arp_reply", "--address, ARP answered", answering,
+         Ethernet{.destination = broadcast_mac, .shortest = 96} / Arp{.sender = "198.18.1.1", .target = "198.18.1.2"},
+         SINK_ARP_REPLY, false},
+        {"nd_reply", "--address, ND answered", answering,
+         Ethernet{.shortest = 96} / asked6 / Icmp{.type = 135, .rest = 0} / address_octets("2001:2::2") /
+             Payload{{1, 1, 2, 0, 0, 0, 0, 2}},
+         SINK_ND_REPLY, false},
+        {"ping_reply", "--address, ping answered", answering, Ethernet{} / asked4 / Icmp{} / payload(56),
+         SINK_PING_REPLY, false},
+    };
+    return list;
+}
+
+std::uint32_t verdict_of(sink_slot slot) {
+    return slot < SINK_SIZE_END ? XDP_DROP : slot < SINK_ANSWER_END ? XDP_TX : XDP_PASS;
+}
+
+// The programs that do nothing, and for an answer the one that puts the frame back.
+class Floor {
+  public:
+    explicit Floor(std::uint32_t verdict) : verdict_(verdict) { skeleton_.load(); }
+
+    void restore(const Octets& frame) {
+        if (frame.size() < sizeof(skeleton_->bss->floor_frame))
+            throw Error(ExitCode::internal, "a benchmark's frame", "too short to be put back");
+        std::memcpy(skeleton_->bss->floor_frame, frame.data(), sizeof(skeleton_->bss->floor_frame));
+    }
+    // The program to run, so that `program` does.
+    int around(int program) {
+        if (verdict_ != XDP_TX)
+            return program;
+        const __u32 first = 0;
+        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.floor_next), &first, &program, BPF_ANY) != 0)
+            throw Error::from_errno(ExitCode::internal, "floor_next", errno);
+        return bpf_program__fd(skeleton_->progs.xdp_restored);
+    }
+    int nothing() const {
+        return bpf_program__fd(verdict_ == XDP_DROP ? skeleton_->progs.xdp_drop
+                               : verdict_ == XDP_TX ? skeleton_->progs.xdp_tx
+                                                    : skeleton_->progs.xdp_pass);
+    }
+
+  private:
+    Skeleton<floor_bpf> skeleton_;
+    std::uint32_t verdict_;
+};
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+// The kernel gives whole nanoseconds. What disturbs a batch only makes it longer, so the mean of the shorter half is
+// steadier than the median, and finer.
+double mean_of_shorter_half(std::vector<double> values) {
+    std::ranges::sort(values);
+    values.resize((values.size() + 1) / 2);
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double time_batch(int program, const Case& each) {
+    const TimedRun run = time_program(program, each.frame, batch);
+    if (run.verdict != verdict_of(each.slot))
+        throw Error(ExitCode::internal, each.title,
+                    fmt::format("verdict {} instead of {}", run.verdict, verdict_of(each.slot)));
+    return run.ns;
+}
+
+class Measurement {
+  public:
+    explicit Measurement(Case measured)
+        : case_(std::move(measured)), sink_(case_.options), floor_(verdict_of(case_.slot)) {
+        sink_->bss->sink_watch_flows = case_.watch_flows;
+        if (verdict_of(case_.slot) == XDP_TX)
+            floor_.restore(case_.frame);
+    }
+
+    void round() {
+        nothing_.push_back(time_batch(floor_.around(floor_.nothing()), case_));
+        sink_.take_change();
+        sink_ns_.push_back(time_batch(floor_.around(sink_.fd()), case_));
+        const CountChange change = sink_.take_change();
+        if (change.size() != 1 || change.begin()->first != case_.slot || change.begin()->second.frames != batch)
+            throw Error(ExitCode::internal, case_.title,
+                        fmt::format("not {} frames were counted as {}", batch, slot_name(case_.slot)));
+    }
+
+    Row row() const {
+        return {.key = case_.key,
+                .title = case_.title,
+                .figures = {mean_of_shorter_half(sink_ns_) - mean_of_shorter_half(nothing_), std::ranges::min(sink_ns_),
+                            median(sink_ns_), std::ranges::min(nothing_), median(nothing_)},
+                .has_limit = case_.demanded};
+    }
+
+  private:
+    Case case_;
+    SinkProgram sink_;
+    Floor floor_;
+    std::vector<double> nothing_, sink_ns_;
+};
+
+} // namespace
+
+Table frame_cost(const Settings& settings) {
+    std::vector<Measurement> measurements;
+    for (Case& each : cases())
+        measurements.emplace_back(std::move(each));
+    for (unsigned round = 0; round < settings.rounds; ++round)
+        for (Measurement& measurement : measurements)
+            measurement.round();
+
+    Table table{
+        .key = "frame_cost",
+        .title = "What the sink's program costs a frame",
+        .note = fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches of {} "
+                            "frames each, in turns. Sizes with FCS.",
+                            settings.rounds, batch),
+        .columns = {{.key = "more_ns", .title = "more", .decimals = 1, .at_most = 10},
+                    {.key = "sink_min_ns", .title = "sink min"},
+                    {.key = "sink_median_ns", .title = "median"},
+                    {.key = "nothing_min_ns", .title = "nothing min"},
+                    {.key = "nothing_median_ns", .title = "median"}},
+        .rows = {}};
+    for (const Measurement& measurement : measurements)
+        table.rows.push_back(measurement.row());
+    return table;
+}
+
+} // namespace responder::bench

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Frames a second through a veth pair: the same sender at full speed, and at the far end an attached program that only
+// drops, xdp-sink, a UDP receiver on sockets, iperf3. What arrives is counted at the far end; of xdp-sink it must be
+// all that left. The sender has CPU 0, on which a veth's far end also runs; a receiver in user space has another one.
+
+#include "tests/bench/benchmarks.h"
+
+#include "floor.skel.h"
+#include "loader/attachment.h"
+#include "loader/error.h"
+#include "loader/netdev.h"
+#include "loader/skeleton.h"
+#include "tests/harness/lab.h"
+#include "tests/harness/process.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+namespace responder::bench {
+
+namespace {
+
+using namespace test;
+using Json = nlohmann::json;
+
+constexpr const char* send_seconds = "1";
+constexpr unsigned turns = 7;       // of the two that are compared to a per cent
+constexpr unsigned rough_turns = 3; // of those that are several times slower
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& why) { throw Error(ExitCode::internal, what, why); }
+
+class Bench {
+  public:
+    Bench() : lab_({.addresses = true}) {}
+
+    // Sends at full speed; what xdp-gen says of it.
+    Json send() {
+        Process sender({"taskset", "-c", "0", BENCH_XDP_GEN, lab_.from().name, "--dst-mac", to_string(lab_.to().mac),
+                        "--src", "192.0.2.1", "--dst", "192.0.2.2", "--duration", send_seconds, "--quiet", "--json"},
+                       {.network_namespace = lab_.tester.fd()});
+        if (sender.wait().code != 0)
+            fail("xdp-gen", sender.err());
+        return Json::parse(sender.out());
+    }
+
+    double empty() {
+        const auto link = lab_.responder.in([&] {
+            Skeleton<floor_bpf> floor;
+            floor.load();
+            return Attachment::attach(Netdev::find(lab_.to().name), bpf_program__fd(floor->progs.xdp_drop),
+                                      XdpMode::native);
+        });
+        if (!std::holds_alternative<Attachment>(link))
+            fail("attach the empty program", error_text(std::get<AttachRefused>(link).error));
+        return send().at("frames_per_second");
+    }
+
+    double sink() {
+        Process sink({BENCH_XDP_SINK, lab_.to().name, "--json"}, {.network_namespace = lab_.responder.fd()});
+        if (!sink.wait_for_err("type into the tester"))
+            fail("xdp-sink", sink.err());
+        const Json sent = send();
+        sink.signal(SIGINT);
+        sink.wait();
+        const Json counted = Json::parse(sink.out());
+        const std::uint64_t arrived = counted.at("ports").at(0).at("test").at("frames");
+        if (arrived != sent.at("frames_sent").get<std::uint64_t>())
+            fail("xdp-sink", "did not count what xdp-gen sent");
+        return sent.at("frames_per_second");
+    }
+
+    double sockets(const char* how) {
+        Process receiver({"taskset", "-c", "1-255", BENCH_UDP_RECEIVER, "9", "2", how},
+                         {.network_namespace = lab_.responder.fd()});
+        if (!receiver.wait_for_out("ready"))
+            fail("udp_receiver", receiver.err());
+        send();
+        receiver.wait();
+        std::istringstream words(receiver.out());
+        std::string ready;
+        double datagrams = 0, seconds = 0;
+        words >> ready >> datagrams >> seconds;
+        if (datagrams == 0)
+            fail("udp_receiver", "received nothing");
+        return datagrams / seconds;
+    }
+
+    double iperf3() {
+        Process server({"taskset", "-c", "1-255", "iperf3", "--server"}, {.network_namespace = lab_.responder.fd()});
+        Json said;
+        const bool done = eventually([&] {
+            Process client({"taskset", "-c", "0", "iperf3", "--client", "192.0.2.2", "--udp", "--length", "16",
+                            "--bitrate", "0", "--time", "2", "--json"},
+                           {.network_namespace = lab_.tester.fd()});
+            client.wait();
+            said = Json::parse(client.out(), nullptr, false);
+            return !said.is_discarded() && said.contains("end") &&
+                   said["end"].contains("sum"); // once the server listens
+        });
+        server.signal(SIGTERM);
+        server.wait();
+        if (!done)
+            fail("iperf3", said.dump());
+        const Json& sum = said["end"]["sum"];
+        return (sum.at("packets").get<double>() - sum.at("lost_packets").get<double>()) /
+               sum.at("seconds").get<double>();
+    }
+
+    // A receiver in user space needs frames to reach the stack by NAPI, which a veth without a program does only with
+    // GRO.
+    void use_stack() { lab_.responder.run({"ethtool", "-K", lab_.to().name, "gro", "on"}); }
+
+    const Lab& lab() const noexcept { return lab_; }
+
+  private:
+    Lab lab_;
+};
+
+} // namespace
+
+Table lab_rate(const Settings&) {
+    Bench bench;
+    std::vector<double> empty, sink, ratios;
+    for (unsigned turn = 0; turn < turns; ++turn) {
+        empty.push_back(bench.empty());
+        sink.push_back(bench.sink());
+        ratios.push_back(sink.back() / empty.back());
+    }
+    bench.use_stack();
+    const auto of = [](unsigned count, const std::function<double()>& measure) {
+        std::vector<double> values;
+        for (unsigned turn = 0; turn < count; ++turn)
+            values.push_back(measure());
+        return median(values);
+    };
+    const double plain = of(rough_turns, [&] { return bench.sockets("plain"); });
+    const double gro = of(rough_turns, [&] { return bench.sockets("gro"); });
+    const double iperf3 = of(rough_turns, [&] { return bench.iperf3(); });
+    const double of_sink = median(sink);
+    return {
+        .key = "lab_rate",
+        .title = "64-byte frames a second through a veth pair",
+        .note = "One sender at full speed. The ratio to the empty program is the median of turns taken one after the "
+                "other.",
+        .columns = {{.key = "frames_per_second", .title = "frames/s"},
+                    {.key = "sink_ratio", .title = "xdp-sink / this", .decimals = 2, .at_most = {}, .at_least = 0.93}},
+        .rows = {
+            {.key = "empty", .title = "attached program that only drops", .figures = {median(empty), median(ratios)}},
+            {.key = "sink", .title = "xdp-sink", .figures = {of_sink, no_figure}, .has_limit = false},
+            {.key = "recvmmsg",
+             .title = "recvmmsg on a UDP socket",
+             .figures = {plain, of_sink / plain},
+             .has_limit = false},
+            {.key = "recvmmsg_gro",
+             .title = "the same with UDP_GRO",
+             .figures = {gro, of_sink / gro},
+             .has_limit = false},
+            {.key = "iperf3",
+             .title = "iperf3 -u -l 16 -b 0",
+             .figures = {iperf3, of_sink / iperf3},
+             .has_limit = false}}};
+}
+
+Table process_cost(const Settings&) {
+    const Bench bench;
+    constexpr auto idle = std::chrono::seconds(10);
+    Process sink({BENCH_XDP_SINK, bench.lab().to().name, "--json"}, {.network_namespace = bench.lab().responder.fd()});
+    if (!sink.wait_for_err("type into the tester"))
+        fail("xdp-sink", sink.err());
+    std::this_thread::sleep_for(idle);
+    const double resident = static_cast<double>(sink.resident_kib()) / 1024;
+    sink.signal(SIGINT);
+    const rusage usage = sink.wait().usage;
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    const double cpu =
+        (seconds(usage.ru_utime) + seconds(usage.ru_stime)) / std::chrono::duration<double>(idle).count();
+    return {.key = "process_cost",
+            .title = "The process of xdp-sink, idle for 10 s",
+            .note = "CPU time includes start and end.",
+            .columns = {{.key = "resident_mib", .title = "resident MiB", .decimals = 1, .at_most = 20},
+                        {.key = "cpu_percent", .title = "% of a core", .decimals = 2, .at_most = 2}},
+            .rows = {{.key = "idle", .title = "xdp-sink", .figures = {resident, 100 * cpu}}}};
+}
+
+} // namespace responder::bench

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What can happen to the interface, before a run and during one. Nothing that was counted is lost.
+
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+
+namespace responder::test {
+namespace {
+
+using namespace packet;
+
+const Bytes test_frame = Ethernet{} / Ipv4{} / Udp{} / payload(18);
+
+TEST(Interface, UnknownNameListsWhatThereIs) {
+    const Lab lab({.pairs = 2});
+    expect_refused(lab, {}, exit_no_input, {"eth9", "no such interface", "lo, ", "eth1", "eth2"},
+                   {.interfaces = {"eth9"}});
+    expect_refused(lab, {}, exit_no_input, {"eth9"}, {.interfaces = {"eth1", "eth9"}});
+    expect_refused(lab, {}, exit_no_input, {"no such interface"},
+                   {.interfaces = {"a-name-that-is-longer-than-15-bytes"}});
+}
+
+TEST(Interface, SwitchedOff) {
+    const Lab lab;
+    lab.responder.ip("link set eth1 down");
+    const std::string before = lab.responder.run({"ethtool", "-k", "eth1"});
+    expect_refused(lab, {}, exit_temporary, {"eth1", "switched off", "ip link set eth1 up", "--wait"});
+    EXPECT_EQ(lab.responder.run({"ethtool", "-k", "eth1"}), before);
+}
+
+TEST(Interface, NoCarrier) {
+    const Lab lab;
+    lab.tester.ip("link set tx1 down");
+    ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
+    expect_refused(lab, {}, exit_temporary, {"eth1", "no carrier", "--wait"});
+}
+
+TEST(Interface, WaitStartsWithoutCarrierAndCountsOnceItIsThere) {
+    const Lab lab;
+    lab.tester.ip("link set tx1 down");
+    ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
+    Sink sink(lab, {"--wait"});
+    lab.tester.ip("link set tx1 up");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up"));
+    PacketSocket(lab.tester, "tx1").send(test_frame, 100);
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 100U);
+    EXPECT_EQ(summary["ports"][0]["outages"].size(), 0U) << "it had no carrier to lose";
+}
+
+TEST(Interface, GoesDownAndComesBack) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    sender.send(test_frame, 100);
+    lab.tester.ip("link set tx1 down");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is down"));
+    std::this_thread::sleep_for(300ms);
+    lab.tester.ip("link set tx1 up");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up again"));
+    PacketSocket(lab.tester, "tx1").send(test_frame, 50);
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 150U);
+    const Json& outages = summary["ports"][0]["outages"];
+    ASSERT_EQ(outages.size(), 1U);
+    EXPECT_GE(outages[0]["seconds"], 0.25);
+    EXPECT_LT(outages[0]["seconds"], 10);
+}
+
+TEST(Interface, SwitchedOffAndOnByTheAdministrator) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    sender.send(test_frame, 100);
+    lab.responder.ip("link set eth1 down");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is down (switched off)"));
+    lab.responder.ip("link set eth1 up");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up again"));
+    sender.send(test_frame, 50);
+    EXPECT_EQ(test_frames(sink.end()), 150U);
+}
+
+TEST(Interface, StillDownAtTheEnd) {
+    const Lab lab;
+    Sink sink(lab, {});
+    PacketSocket(lab.tester, "tx1").send(test_frame, 10);
+    lab.tester.ip("link set tx1 down");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is down"));
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 10U);
+    ASSERT_EQ(summary["ports"][0]["outages"].size(), 1U);
+    EXPECT_FALSE(summary["ports"][0]["outages"][0].contains("seconds"));
+}
+
+TEST(Interface, Renamed) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {"--promisc"});
+    sender.send(test_frame, 100);
+    // Older kernels rename only what is switched off.
+    lab.responder.ip("link set eth1 down\nlink set eth1 name port7\nlink set port7 up");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: renamed to port7"));
+    EXPECT_TRUE(sink.process().wait_for_err("port7: the link is up again"));
+    EXPECT_NE(xdp_programs(lab.responder, "port7").native, 0U);
+    sender.send(test_frame, 50);
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 150U);
+    EXPECT_EQ(summary["ports"][0]["interface"], "port7");
+    EXPECT_TRUE(xdp_programs(lab.responder, "port7").none());
+    EXPECT_TRUE(feature_on(lab.responder, "port7", "rx-vlan-offload"));
+    EXPECT_EQ(link_of(lab.responder, "port7").at("promiscuity"), 0);
+}
+
+TEST(Interface, Deleted) {
+    const Lab lab({.pass = false});
+    Sink sink(lab, {});
+    PacketSocket(lab.tester, "tx1").send(test_frame, 100);
+    lab.tester.ip("link delete tx1");
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(test_frames(summary), 100U);
+    EXPECT_EQ(summary["ended_by"], "interface");
+    EXPECT_EQ(summary["ports"][0]["balance"]["nic_known"], false);
+    EXPECT_TRUE(contains(sink.process().err(), "eth1: the interface is gone"));
+}
+
+TEST(Interface, MovedToAnotherNamespace) {
+    const Lab lab;
+    const Namespace elsewhere;
+    Sink sink(lab, {"--promisc"});
+    PacketSocket(lab.tester, "tx1").send(test_frame, 100);
+    lab.responder.ip("link set eth1 netns " + elsewhere.name());
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(test_frames(summary), 100U);
+    EXPECT_EQ(summary["ended_by"], "interface");
+    EXPECT_TRUE(contains(sink.process().err(), "eth1: the interface is gone"));
+    EXPECT_TRUE(xdp_programs(elsewhere, "eth1").none());
+    EXPECT_EQ(link_of(elsewhere, "eth1").at("promiscuity"), 0);
+}
+
+TEST(Interface, OneOfTwoDeleted) {
+    const Lab lab({.pairs = 2, .pass = false});
+    Sink sink(lab, {}, {.interfaces = {"eth1", "eth2"}});
+    PacketSocket(lab.tester, "tx1").send(test_frame, 100);
+    PacketSocket(lab.tester, "tx2")
+        .send(Ethernet{.destination = lab.responder_ports[1].mac} / Ipv4{} / Udp{} / payload(18), 60);
+    lab.tester.ip("link delete tx2");
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(test_frames(summary, 0), 100U);
+    EXPECT_EQ(test_frames(summary, 1), 60U);
+    EXPECT_EQ(summary["ports"][0]["balance"]["nic_known"], true);
+    EXPECT_EQ(summary["ports"][1]["balance"]["nic_known"], false);
+}
+
+TEST(Interface, DeletedWhileItIsFlooded) {
+    const Lab lab({.pass = false});
+    Sink sink(lab, {});
+    Process sender({TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac), "--duration", "20"},
+                   {.network_namespace = lab.tester.fd()});
+    ASSERT_TRUE(sender.wait_for_err("sending frames"));
+    std::this_thread::sleep_for(300ms);
+    lab.tester.ip("link delete tx1");
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_GT(test_frames(summary), 1000U);
+}
+
+} // namespace
+} // namespace responder::test

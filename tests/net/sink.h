@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The two commands as the tests run them: xdp-sink in the lab's responder, xdp-gen in its tester, both read through
+// --json.
+
+#pragma once
+
+#include "tests/harness/lab.h"
+#include "tests/harness/process.h"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace responder::test {
+
+using Json = nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+constexpr int exit_verdict_fail = 1, exit_usage = 64, exit_no_input = 66, exit_unavailable = 69, exit_os = 71,
+              exit_io = 74, exit_temporary = 75, exit_no_permission = 77;
+
+class Sink {
+  public:
+    struct Options {
+        Process::Options process = {};
+        Arguments prefix = {};     // in front of the command: setpriv, env
+        Arguments interfaces = {}; // the lab's first port unless said otherwise
+        bool json = true;          // adds --json
+        bool ready = true;         // waits until it counts
+    };
+
+    Sink(const Lab& lab, Arguments arguments) : Sink(lab, std::move(arguments), Options{}) {}
+    Sink(const Lab& lab, Arguments arguments, Options options);
+
+    Process& process() { return *process_; }
+    bool wait_ready(); // it counts: everything that comes from now on is in its books
+
+    // Sends the signal, waits for the end and returns the JSON document; expects the exit status, and that the books of
+    // every port balance.
+    Json end(int signal = SIGINT, int code = 0);
+    Json wait(int code = 0, std::chrono::milliseconds timeout = patience); // for one that ends by itself
+
+  private:
+    std::vector<std::string> interfaces_;
+    std::unique_ptr<Process> process_;
+};
+
+// Of the summary's first port unless said otherwise.
+std::uint64_t test_frames(const Json& summary, std::size_t port = 0);
+std::uint64_t answered(const Json& summary, const std::string& kind);
+std::uint64_t passed(const Json& summary, const std::string& reason);
+
+// Expects exactly these reasons, with these counts.
+using Reasons = std::map<std::string, std::uint64_t>;
+Reasons passed(const Json& summary, std::size_t port = 0);
+std::map<std::string, std::uint64_t> sizes(const Json& summary, std::size_t port = 0); // "64-64": frames, where not 0
+
+// All slots add up to what the program saw and to what the NIC received; queues and sizes to the test frames.
+void expect_balanced(const Json& port);
+
+// xdp-gen on the tester's port of that number, to the responder's; returns its summary. Expects that it exits with 0.
+Json generate(const Lab& lab, Arguments arguments, std::size_t port = 0);
+std::uint64_t frames_sent(const Json& generated);
+
+// xdp-gen in the background, until the test has seen enough.
+class Traffic {
+  public:
+    explicit Traffic(const Lab& lab, Arguments arguments = {"--rate", "200000"});
+    std::uint64_t end(); // frames that left
+
+  private:
+    Process process_;
+};
+
+// `xdp-sink` that must fail before it attaches: expects the code, nothing on stdout, one line on stderr that has all of
+// these words, and no program left on any of the responder's ports beyond those that were there.
+void expect_refused(const Lab& lab, Arguments arguments, int code, std::initializer_list<std::string> words,
+                    Sink::Options options = {});
+
+bool contains(const std::string& text, const std::string& part);
+std::size_t count_of(const std::string& text, const std::string& part);
+
+// `ip -d -j link show`, one object.
+Json link_of(const Namespace& where, const std::string& interface);
+bool feature_on(const Namespace& where, const std::string& interface, const std::string& feature); // as in ethtool -k
+
+} // namespace responder::test

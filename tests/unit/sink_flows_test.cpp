@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// A flow that passes by, in words, with the option that takes it: for every reason that there is.
+
+#include "loader/match_options.h"
+#include "loader/sink/figures.h"
+#include "loader/sink/flows.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace responder::test {
+namespace {
+
+constexpr MacAddress own{{2, 0, 0, 0, 0, 1}}, other{{2, 0, 0, 0, 0, 3}}, group{{1, 0, 0x5e, 0, 0, 9}};
+
+sink_flow_key udp4(sink_slot slot, std::uint16_t port) {
+    sink_flow_key key{};
+    key.ethertype = 0x0800;
+    key.protocol = 17;
+    key.destination_port = port;
+    key.slot = static_cast<__u8>(slot);
+    inet_pton(AF_INET, "16.0.0.1", key.source);
+    inet_pton(AF_INET, "48.0.0.1", key.destination);
+    std::memcpy(key.destination_mac, own.bytes.data(), 6);
+    return key;
+}
+
+sink_flow_key to_mac(sink_flow_key key, const MacAddress& mac) {
+    std::memcpy(key.destination_mac, mac.bytes.data(), 6);
+    return key;
+}
+
+sink_flow_key tagged(sink_flow_key key, unsigned tags) {
+    key.tags = static_cast<__u8>(tags);
+    key.vlan[0] = 7;
+    key.vlan[1] = tags == 2 ? 8 : 0;
+    return key;
+}
+
+// With what the port takes by default, unless a test is about something else.
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac,
+                          const MatchOptions& options = {}) {
+    return responder::describe_flow(key, fps, own_mac, options.build({}));
+}
+
+TEST(DescribeFlow, Udp) {
+    EXPECT_EQ(describe_flow(udp4(SINK_UDP, 12), 812'345, own), "udp 16.0.0.1 to 48.0.0.1:12, 812 kfps: add --port 12");
+    EXPECT_EQ(describe_flow(to_mac(udp4(SINK_UDP, 12), group), 5, own),
+              "udp 16.0.0.1 to 48.0.0.1:12, 5 fps: add --port 12");
+    EXPECT_EQ(describe_flow(to_mac(udp4(SINK_UDP, 12), other), 5, own),
+              "udp 16.0.0.1 to 48.0.0.1:12, 5 fps: add --port 12 --promisc (sent to MAC 02:00:00:00:00:03)");
+    EXPECT_EQ(describe_flow(tagged(udp4(SINK_UDP, 12), 1), 2.5e6, own),
+              "udp 16.0.0.1 to 48.0.0.1:12 in VLAN 7, 2.50 Mfps: add --port 12");
+    EXPECT_EQ(describe_flow(tagged(udp4(SINK_UDP, 12), 2), 9999, own),
+              "udp 16.0.0.1 to 48.0.0.1:12 in VLAN 7, inner 8, 9999 fps: add --port 12");
+}
+
+TEST(DescribeFlow, Udp6) {
+    sink_flow_key key = udp4(SINK_UDP, 5001);
+    key.ethertype = 0x86dd;
+    inet_pton(AF_INET6, "2001:db8::1", key.source);
+    inet_pton(AF_INET6, "2001:db8::2", key.destination);
+    EXPECT_EQ(describe_flow(key, 10, own), "udp 2001:db8::1 to [2001:db8::2]:5001, 10 fps: add --port 5001");
+}
+
+TEST(DescribeFlow, OtherMac) {
+    const std::string text = describe_flow(to_mac(udp4(SINK_OTHER_MAC, 9), other), 10, own);
+    EXPECT_EQ(text, "udp 16.0.0.1 to 48.0.0.1:9, 10 fps: add --promisc (sent to MAC 02:00:00:00:00:03)");
+}
+
+TEST(DescribeFlow, OtherMacThatIsOursIsAboutTheMacOptions) {
+    const std::string text = describe_flow(udp4(SINK_OTHER_MAC, 9), 10, own);
+    EXPECT_NE(text.find("--src-mac"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--promisc"), std::string::npos) << text;
+}
+
+TEST(DescribeFlow, OtherVlanNamesTheTagThatIsNotTaken) {
+    const MatchOptions outer{.vlans = {"5"}}, both{.vlans = {"5"}, .inner_vlans = {"6"}},
+        outer_fits{.vlans = {"7"}, .inner_vlans = {"6"}}, inner_fits{.vlans = {"5"}, .inner_vlans = {"8"}};
+    const auto text = [](unsigned tags, const MatchOptions& options) {
+        return describe_flow(tagged(udp4(SINK_OTHER_VLAN, 9), tags), 10, own, options);
+    };
+    EXPECT_TRUE(text(1, outer).ends_with(": add --vlan 7")) << text(1, outer);
+    EXPECT_TRUE(text(2, outer).ends_with(": add --vlan 7")) << text(2, outer);
+    EXPECT_TRUE(text(2, both).ends_with(": add --vlan 7 --inner-vlan 8")) << text(2, both);
+    EXPECT_TRUE(text(2, outer_fits).ends_with(": add --inner-vlan 8")) << text(2, outer_fits);
+    EXPECT_TRUE(text(2, inner_fits).ends_with(": add --vlan 7")) << text(2, inner_fits);
+    EXPECT_NE(text(0, outer).find("no tag"), std::string::npos) << text(0, outer);
+    EXPECT_NE(text(1, outer_fits).find("--inner-vlan"), std::string::npos) << text(1, outer_fits);
+    EXPECT_EQ(text(1, outer_fits).find("add --vlan 7"), std::string::npos)
+        << "it is taken already: " << text(1, outer_fits);
+}
+
+TEST(DescribeFlow, OtherAddressNamesTheOneThatIsNotTaken) {
+    const auto text = [](const MatchOptions& options) {
+        return describe_flow(udp4(SINK_OTHER_ADDRESS, 9), 10, own, options);
+    };
+    EXPECT_TRUE(text({.sources = {"10.9.0.0/16"}}).ends_with(": add --src 16.0.0.1"));
+    EXPECT_TRUE(text({.destinations = {"10.9.0.0/16"}}).ends_with(": add --dst 48.0.0.1"));
+    EXPECT_TRUE(text({.sources = {"10.9.0.0/16"}, .destinations = {"10.9.0.0/16"}})
+                    .ends_with(": add --src 16.0.0.1 --dst 48.0.0.1"));
+    EXPECT_TRUE(text({.sources = {"16.0.0.0/8"}, .destinations = {"10.9.0.0/16"}}).ends_with(": add --dst 48.0.0.1"));
+    EXPECT_TRUE(text({.sources = {"2001:db8::/32"}}).ends_with(": add --src 16.0.0.1"));
+}
+
+TEST(DescribeFlow, FragmentIsTakenByItsDestination) {
+    EXPECT_EQ(describe_flow(udp4(SINK_FRAGMENT, 0), 10, own), "udp 16.0.0.1 to 48.0.0.1, 10 fps: add --dst 48.0.0.1");
+}
+
+// No option names port 0.
+TEST(DescribeFlow, PortZeroIsTakenByItsDestination) {
+    EXPECT_TRUE(describe_flow(udp4(SINK_UDP, 0), 10, own).ends_with(": add --dst 48.0.0.1"))
+        << describe_flow(udp4(SINK_UDP, 0), 10, own);
+}
+
+TEST(DescribeFlow, WithoutIp) {
+    sink_flow_key key{};
+    key.slot = SINK_OTHER_ETHERTYPE;
+    key.ethertype = 0x88b5;
+    EXPECT_EQ(describe_flow(to_mac(key, own), 100, own), "EtherType 0x88b5, 100 fps: add --ethertype 0x88b5");
+    key.ethertype = 46;
+    EXPECT_EQ(describe_flow(to_mac(key, group), 100, own), "IEEE 802.3, 100 fps: add --all");
+}
+
+TEST(DescribeFlow, OtherIp) {
+    sink_flow_key key = udp4(SINK_OTHER_IP, 0);
+    key.protocol = 47;
+    EXPECT_EQ(describe_flow(key, 100, own), "IP protocol 47 16.0.0.1 to 48.0.0.1, 100 fps: add --all");
+}
+
+// What belongs to the kernel's stack, and what is broken: no word of how to take it.
+TEST(DescribeFlow, NoOptionForTheRest) {
+    for (const sink_slot slot :
+         {SINK_CONTROL, SINK_ARP, SINK_ND, SINK_DHCP, SINK_MALFORMED, SINK_TOO_DEEP, SINK_TCP, SINK_ICMP}) {
+        sink_flow_key key = udp4(slot, 0);
+        key.protocol = slot == SINK_TCP ? 6 : slot == SINK_ICMP ? 1 : 17;
+        const std::string text = describe_flow(to_mac(key, other), 10, own);
+        EXPECT_EQ(text.find("add "), std::string::npos) << text;
+        EXPECT_EQ(text.find("--"), std::string::npos) << text;
+    }
+}
+
+TEST(DescribeFlow, EveryReasonIsSaidInOneLine) {
+    for (const SlotName& name : reason_names) {
+        for (unsigned tags = 0; tags <= 2; ++tags) {
+            const std::string text = describe_flow(tagged(udp4(name.slot, 12), tags), 10, own);
+            EXPECT_FALSE(text.empty());
+            EXPECT_EQ(text.find('\n'), std::string::npos);
+        }
+    }
+}
+
+// Every --port, --ethertype, --vlan, --dst that is recommended is one that the command takes.
+TEST(DescribeFlow, RecommendsNothingThatTheCommandRefuses) {
+    for (const unsigned port : {0U, 1U, 9U, 65535U}) {
+        const std::string text = describe_flow(udp4(SINK_UDP, static_cast<std::uint16_t>(port)), 10, own);
+        if (const auto at = text.find("--port "); at != std::string::npos) {
+            EXPECT_NO_THROW(MatchOptions{.ports = {text.substr(at + 7)}}.build({})) << text;
+        }
+    }
+    for (const unsigned type : {0x05dcU, 0x0600U, 0x88b5U, 0xffffU}) {
+        sink_flow_key key{};
+        key.slot = SINK_OTHER_ETHERTYPE;
+        key.ethertype = static_cast<__u16>(type);
+        const std::string text = describe_flow(to_mac(key, own), 10, own);
+        if (const auto at = text.find("--ethertype "); at != std::string::npos) {
+            EXPECT_NO_THROW(MatchOptions{.ethertypes = {text.substr(at + 12)}}.build({})) << text;
+        }
+    }
+}
+
+} // namespace
+} // namespace responder::test

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// xdp-sink's command line: every option, every kind of wrong value, every combination that is refused.
+
+#include "loader/error.h"
+#include "loader/sink/options.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace responder::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Arguments = std::vector<std::string>;
+
+std::optional<SinkOptions> parse(const Arguments& arguments) {
+    std::vector<const char*> argv{"xdp-sink"};
+    for (const std::string& argument : arguments)
+        argv.push_back(argument.c_str());
+    return parse_sink_options(static_cast<int>(argv.size()), argv.data());
+}
+
+SinkOptions options_of(Arguments arguments) {
+    arguments.insert(arguments.begin(), "eth1");
+    return parse(arguments).value();
+}
+
+// The sentence; "not refused" where there is none.
+std::string refusal(const Arguments& arguments) {
+    try {
+        parse(arguments);
+    } catch (const Error& error) {
+        EXPECT_EQ(static_cast<int>(error.code()), 64) << error.what();
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+        return error.what();
+    }
+    return "not refused";
+}
+
+void expect_refused(const Arguments& arguments, const std::vector<std::string>& words) {
+    const std::string sentence = refusal(arguments);
+    for (const std::string& word : words)
+        EXPECT_NE(sentence.find(word), std::string::npos) << "no \"" << word << "\" in: " << sentence;
+}
+
+TEST(SinkOptions, DefaultsOfABareCommand) {
+    const SinkOptions options = options_of({});
+    EXPECT_EQ(options.interfaces, Arguments{"eth1"});
+    EXPECT_EQ(options.mode, ModeChoice::automatic);
+    EXPECT_EQ(options.interval, 1000ms);
+    EXPECT_FALSE(options.duration || options.count || options.expect_rate || options.expect_frames ||
+                 options.max_missed);
+    EXPECT_FALSE(options.quiet || options.json || options.json_stream || options.verbose || options.dispatcher ||
+                 options.wait || options.force);
+    EXPECT_TRUE(options.addresses.empty());
+    EXPECT_EQ(options.argv, (Arguments{"xdp-sink", "eth1"}));
+}
+
+TEST(SinkOptions, EveryOption) {
+    const SinkOptions options = parse({"eth1",
+                                       "--port",
+                                       "12,13",
+                                       "eth2",
+                                       "--port=20-30",
+                                       "--ethertype",
+                                       "0x88b5",
+                                       "--src-mac",
+                                       "02:00:00:00:00:01",
+                                       "--dst-mac",
+                                       "02:00:00:00:00:02",
+                                       "--vlan",
+                                       "5",
+                                       "--inner-vlan",
+                                       "6,7",
+                                       "--promisc",
+                                       "--address",
+                                       "198.18.1.2/24,2001:2::2/64",
+                                       "--mode",
+                                       "generic",
+                                       "--dispatcher",
+                                       "--wait",
+                                       "--force",
+                                       "--duration",
+                                       "90",
+                                       "--count",
+                                       "1000",
+                                       "--interval",
+                                       "250ms",
+                                       "--quiet",
+                                       "--json",
+                                       "--verbose",
+                                       "--expect-rate",
+                                       "95%",
+                                       "--expect-frames",
+                                       "0",
+                                       "--max-missed",
+                                       "7"})
+                                    .value();
+    EXPECT_EQ(options.interfaces, (Arguments{"eth1", "eth2"}));
+    EXPECT_EQ(options.match.ports, (Arguments{"12", "13", "20-30"}));
+    EXPECT_EQ(options.match.ethertypes, Arguments{"0x88b5"});
+    EXPECT_EQ(options.match.source_macs, Arguments{"02:00:00:00:00:01"});
+    EXPECT_EQ(options.match.destination_macs, Arguments{"02:00:00:00:00:02"});
+    EXPECT_EQ(options.match.vlans, Arguments{"5"});
+    EXPECT_EQ(options.match.inner_vlans, (Arguments{"6", "7"}));
+    EXPECT_TRUE(options.match.promiscuous);
+    ASSERT_EQ(options.addresses.size(), 2U);
+    EXPECT_EQ(options.addresses[0].text(), "198.18.1.2/24");
+    EXPECT_EQ(options.addresses[1].text(), "2001:2::2/64");
+    EXPECT_EQ(options.mode, ModeChoice::generic);
+    EXPECT_TRUE(options.dispatcher && options.wait && options.force && options.quiet && options.json &&
+                options.verbose);
+    EXPECT_EQ(options.duration, 90'000ms);
+    EXPECT_EQ(options.count, 1000U);
+    EXPECT_EQ(options.interval, 250ms);
+    EXPECT_EQ(options.expect_rate->unit, RateCondition::Unit::line_percent);
+    EXPECT_EQ(options.expect_frames, 0U);
+    EXPECT_EQ(options.max_missed, 7U);
+    EXPECT_TRUE(options_of({"--json-stream"}).json_stream);
+    EXPECT_TRUE(options_of({"--all"}).match.all);
+    EXPECT_EQ(options_of({"--src", "10.0.0.0/8", "--dst", "10.9.0.1"}).match.destinations, Arguments{"10.9.0.1"});
+    EXPECT_EQ(options_of({"--mode", "native"}).mode, ModeChoice::native);
+    EXPECT_EQ(options_of({"--mode", "auto"}).mode, ModeChoice::automatic);
+    EXPECT_EQ(options_of({"--require-native"}).mode, ModeChoice::native);
+    EXPECT_EQ(options_of({"--require-native", "--mode", "native"}).mode, ModeChoice::native);
+    EXPECT_EQ(options_of({"--count", "18446744073709551615"}).count, 18446744073709551615ULL);
+}
+
+TEST(SinkOptions, HelpNamesEveryOptionAndEveryExitCode) {
+    testing::internal::CaptureStdout();
+    const bool nothing_to_do = !parse({"--help"});
+    const std::string help = testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(nothing_to_do);
+    for (const char* word : {"--port",
+                             "--ethertype",
+                             "--all",
+                             "--src",
+                             "--dst",
+                             "--src-mac",
+                             "--dst-mac",
+                             "--vlan",
+                             "--inner-vlan",
+                             "--promisc",
+                             "--address",
+                             "--mode",
+                             "--require-native",
+                             "--dispatcher",
+                             "--wait",
+                             "--force",
+                             "--duration",
+                             "--count",
+                             "--interval",
+                             "--quiet",
+                             "--json",
+                             "--json-stream",
+                             "--verbose",
+                             "--expect-rate",
+                             "--expect-frames",
+                             "--max-missed",
+                             "--version",
+                             "64",
+                             "66",
+                             "69",
+                             "70",
+                             "71",
+                             "74",
+                             "75",
+                             "77"})
+        EXPECT_NE(help.find(word), std::string::npos) << word;
+}
+
+TEST(SinkOptions, VersionIsOneLine) {
+    testing::internal::CaptureStdout();
+    const bool nothing_to_do = !parse({"--version"});
+    const std::string version = testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(nothing_to_do);
+    EXPECT_TRUE(version.starts_with("xdp-sink 0.") || version.starts_with("xdp-sink 1.")) << version;
+    EXPECT_EQ(version.find('\n'), version.size() - 1);
+}
+
+struct Wrong {
+    std::string option;
+    std::vector<std::string> values;
+    friend std::ostream& operator<<(std::ostream& out, const Wrong& wrong) { return out << wrong.option; }
+};
+
+// Written as one word, so that a value that begins with a dash is a value.
+class SinkOptionsWrong : public testing::TestWithParam<Wrong> {};
+
+TEST_P(SinkOptionsWrong, ValueIsRefusedInASentenceThatNamesIt) {
+    const auto& [option, values] = GetParam();
+    for (const std::string& value : values)
+        expect_refused({"eth1", option + "=" + value}, {option, value});
+}
+
+TEST_P(SinkOptionsWrong, EmptyAndMissingValuesAreRefused) {
+    const std::string& option = GetParam().option;
+    expect_refused({"eth1", option, ""}, {option});
+    expect_refused({"eth1", option + "="}, {option});
+    expect_refused({"eth1", option}, {option});
+}
+
+const std::vector<std::string> wrong_macs{"02:00:00:00:00", "02:00:00:00:00:gg", "020000000001", "eth1",
+                                          "02:00:00:00:00:01:02"};
+const std::vector<std::string> wrong_prefixes{"10.0.0",    "10.0.0.1/33", "::1/129",     "example.org",
+                                              "10.0.0.1/", "/24",         "10.0.0.1/-1", "10.0.0.1/8/8"};
+const std::vector<std::string> wrong_counts{"-1", "1.5", "abc", "18446744073709551616", "0x10", "1e3", "5 "};
+const std::vector<std::string> wrong_vlans{"4095", "-1", "abc", "7-5", "5-", "-5", "1-2-3", "0x5"};
+const std::vector<std::string> wrong_times{"0", "-1", "abc", "10x", "nan", "inf", "1e300", "10 s", "s", "1.5.5", "ms"};
+
+INSTANTIATE_TEST_SUITE_P(
+    , SinkOptionsWrong,
+    testing::Values(Wrong{"--port",
+                          {"0", "65536", "-1", "abc", "5-3", "5-", "-5", "1-2-3", "0x10", "9.5", " 9", "9 ",
+                           "4294967305", "0-5", "9-65536"}},
+                    Wrong{"--ethertype",
+                          {"0x5ff", "1535", "0x10000", "xyz", "0x", "0x0800", "0x86dd", "0x0806", "0x8100", "0x88a8",
+                           "-1", "88b5"}},
+                    Wrong{"--vlan", wrong_vlans}, Wrong{"--inner-vlan", wrong_vlans}, Wrong{"--src", wrong_prefixes},
+                    Wrong{"--dst", wrong_prefixes}, Wrong{"--src-mac", wrong_macs}, Wrong{"--dst-mac", wrong_macs},
+                    Wrong{"--address",
+                          {"198.18.1.2", "2001:2::2", "198.18.1.2/33", "127.0.0.1/8", "224.0.0.1/4", "0.0.0.0/0",
+                           "255.255.255.255/32", "ff02::1/64", "::/64", "::1/128", "abc"}},
+                    Wrong{"--mode", {"fast", "NATIVE", "xdp"}}, Wrong{"--duration", wrong_times},
+                    Wrong{"--interval", {"0", "50ms", "99ms", "0.05", "abc", "-1", "1e300"}},
+                    Wrong{"--count", {"0", "-1", "1.5", "abc", "18446744073709551616"}},
+                    Wrong{"--expect-frames", wrong_counts}, Wrong{"--max-missed", wrong_counts},
+                    Wrong{"--expect-rate",
+                          {"5", "0fps", "-1fps", "0%", "Mbps", "5Gfps@L1", "5Gbps@", "5Gbps@L4", "5Tbps", "nan%",
+                           "inf%", "5%%", "5 Mfps", "5kkfps", "5bps@l2@l3"}}),
+    [](const auto& test) {
+        std::string name;
+        for (const char c : test.param.option)
+            if (c != '-')
+                name += c;
+        return name;
+    });
+
+TEST(SinkOptions, OneWrongValueAmongRightOnesIsNamed) {
+    expect_refused({"eth1", "--port", "12,0,13"}, {"--port", "0"});
+    expect_refused({"eth1", "--port", "12", "--port", "70000"}, {"--port", "70000"});
+    expect_refused({"eth1", "--port", ","}, {"--port"});
+}
+
+TEST(SinkOptions, CombinationsThatAreRefused) {
+    expect_refused({"eth1", "--all", "--port", "12"}, {"--all", "--port"});
+    expect_refused({"eth1", "--all", "--ethertype", "0x88b5"}, {"--all", "--ethertype"});
+    expect_refused({"eth1", "--ethertype", "0x88b5", "--src", "10.0.0.1"}, {"--ethertype", "--src"});
+    expect_refused({"eth1", "--ethertype", "0x88b5", "--dst", "10.0.0.1"}, {"--ethertype", "--dst"});
+    expect_refused({"eth1", "--src", "10.0.0.1", "--dst", "2001:db8::1"}, {"--src", "--dst", "IPv4", "IPv6"});
+    expect_refused({"eth1", "--mode", "generic", "--require-native"}, {"--require-native", "--mode generic"});
+    expect_refused({"eth1", "--json", "--json-stream"}, {"--json", "--json-stream"});
+    expect_refused({"eth1", "--address", "10.0.0.1/24", "--address", "10.0.0.2/24"}, {"--address", "10.0.0.2/24"});
+    expect_refused({"eth1", "--address", "2001:2::1/64,2001:2::2/64"}, {"--address", "2001:2::2/64"});
+    expect_refused({"eth1", "eth2", "eth1"}, {"eth1", "twice"});
+    expect_refused({}, {"INTERFACE"});
+    expect_refused({"eth1", "--nonsense"}, {"--nonsense", "--help"});
+    expect_refused({"eth1", "-x"}, {"-x"});
+    // Flags take no value.
+    for (const char* flag :
+         {"--all", "--promisc", "--wait", "--force", "--dispatcher", "--quiet", "--json", "--json-stream", "--verbose"})
+        expect_refused({"eth1", std::string(flag) + "=perhaps"}, {flag});
+}
+
+TEST(ParseDuration, EveryUnit) {
+    struct Row {
+        const char* text;
+        std::chrono::milliseconds time;
+    };
+    for (const Row& row :
+         {Row{"10", 10s}, Row{"10s", 10s}, Row{"500ms", 500ms}, Row{"2m", 2min}, Row{"2min", 2min}, Row{"1h", 1h},
+          Row{"0.5", 500ms}, Row{"1.5h", 90min}, Row{"1ms", 1ms}, Row{"0.001", 1ms}, Row{"168h", 168h}})
+        EXPECT_EQ(parse_duration("--duration", row.text), row.time) << row.text;
+}
+
+TEST(RateCondition, EveryUnitAndLayer) {
+    using Unit = RateCondition::Unit;
+    struct Row {
+        const char* text;
+        Unit unit;
+        double value;
+    };
+    for (const Row& row :
+         {Row{"95%", Unit::line_percent, 95}, Row{"99.9%", Unit::line_percent, 99.9}, Row{"100fps", Unit::fps, 100},
+          Row{"3.7Mfps", Unit::fps, 3.7e6}, Row{"3.7mpps", Unit::fps, 3.7e6}, Row{"12kfps", Unit::fps, 12e3},
+          Row{"1Gfps", Unit::fps, 1e9}, Row{"2.4Gbps", Unit::l2_bps, 2.4e9}, Row{"2.4Gbit/s", Unit::l2_bps, 2.4e9},
+          Row{"100bps", Unit::l2_bps, 100}, Row{"2.5Gbps@L1", Unit::l1_bps, 2.5e9},
+          Row{"2.4Gbps@l2", Unit::l2_bps, 2.4e9}, Row{"900Mbps@L3", Unit::l3_bps, 900e6},
+          Row{"2.3Gbps@payload", Unit::payload_bps, 2.3e9}, Row{"1e3kbps", Unit::l2_bps, 1e6}}) {
+        const RateCondition condition = RateCondition::parse(row.text);
+        EXPECT_EQ(condition.unit, row.unit) << row.text;
+        EXPECT_DOUBLE_EQ(condition.value, row.value) << row.text;
+        EXPECT_EQ(condition.text, row.text);
+    }
+}
+
+} // namespace
+} // namespace responder::test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace responder::test {
+namespace {
+
+using Unit = RateCondition::Unit;
+
+Measured measured() {
+    return {.port = "eth1",
+            .test = {.frames = 1000},
+            .rates = {.fps = 100'000, .l1_bps = 1e9, .l2_bps = 0.9e9, .l3_bps = 0.8e9, .payload_bps = 0.7e9},
+            .speed_bps = 2'500'000'000,
+            .missed = 3};
+}
+
+bool holds(Unit unit, double value) {
+    SinkOptions options;
+    options.expect_rate = RateCondition{.unit = unit, .value = value, .text = "it"};
+    return judge(options, {measured()})->pass();
+}
+
+TEST(Judge, NothingAskedIsNoVerdict) { EXPECT_FALSE(judge({}, {measured()})); }
+
+TEST(Judge, EachLayerIsHeldAgainstItsOwnRate) {
+    for (const auto& [unit, value] :
+         {std::pair{Unit::line_percent, 40.0}, std::pair{Unit::fps, 1e5}, std::pair{Unit::l1_bps, 1e9},
+          std::pair{Unit::l2_bps, 0.9e9}, std::pair{Unit::l3_bps, 0.8e9}, std::pair{Unit::payload_bps, 0.7e9}}) {
+        EXPECT_TRUE(holds(unit, value));
+        EXPECT_TRUE(holds(unit, value * 0.999));
+        EXPECT_FALSE(holds(unit, value * 1.001));
+    }
+}
+
+TEST(Judge, ConditionNamesPortLayerAndMeasured) {
+    SinkOptions options;
+    options.expect_rate = RateCondition::parse("2.3Gbps@payload");
+    const Verdict verdict = judge(options, {measured()}).value();
+    ASSERT_EQ(verdict.conditions.size(), 1U);
+    EXPECT_EQ(verdict.conditions[0].wanted, "eth1: at least 2.3Gbps@payload of payload while traffic flowed");
+    EXPECT_EQ(verdict.conditions[0].measured, "700.000 Mb/s");
+    EXPECT_FALSE(verdict.pass());
+}
+
+TEST(Judge, PercentOfAnUnknownSpeedFails) {
+    SinkOptions options;
+    options.expect_rate = RateCondition::parse("1%");
+    Measured port = measured();
+    port.speed_bps = 0;
+    const Verdict verdict = judge(options, {port}).value();
+    EXPECT_FALSE(verdict.pass());
+    EXPECT_EQ(verdict.conditions[0].measured.substr(0, 7), "unknown");
+}
+
+TEST(Judge, FramesMustBeExactOverAllPorts) {
+    SinkOptions options;
+    for (const auto& [wanted, pass] :
+         {std::pair{1999ULL, false}, std::pair{2000ULL, true}, std::pair{2001ULL, false}}) {
+        options.expect_frames = wanted;
+        EXPECT_EQ(judge(options, {measured(), measured()})->pass(), pass);
+        EXPECT_EQ(judge(options, {measured(), measured()})->conditions.size(), 1U);
+    }
+}
+
+TEST(Judge, MissedFramesAreJudgedPortByPort) {
+    SinkOptions options;
+    options.max_missed = 3;
+    EXPECT_TRUE(judge(options, {measured(), measured()})->pass());
+    options.max_missed = 2;
+    EXPECT_FALSE(judge(options, {measured()})->pass());
+    Measured gone = measured();
+    gone.missed.reset();
+    options.max_missed = 1000;
+    EXPECT_FALSE(judge(options, {measured(), gone})->pass()) << "unknown is no pass";
+}
+
+TEST(Judge, OneConditionThatFailsFailsAll) {
+    SinkOptions options;
+    options.expect_frames = 1000;
+    options.max_missed = 3;
+    options.expect_rate = RateCondition::parse("1fps");
+    const Verdict good = judge(options, {measured()}).value();
+    EXPECT_TRUE(good.pass());
+    EXPECT_EQ(good.conditions.size(), 3U);
+    options.max_missed = 0;
+    EXPECT_FALSE(judge(options, {measured()})->pass());
+}
+
+} // namespace
+} // namespace responder::test

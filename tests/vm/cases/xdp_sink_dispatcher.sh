@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# kernel: 6.1 newest
+# program: xdp-sink
+# object: vm_count
+#
+# With --dispatcher the sink shares its port: a program that was there before sees every frame and stays; without it the
+# sink refuses the port.
+# shellcheck disable=SC1091  # in the machine
+. /vm/case.sh
+
+make_pair
+xdp-loader load --mode native --prog-name first near vm_count.bpf.o
+
+status=0
+xdp-sink near --duration 1 2>refused.err || status=$?
+cat refused.err
+expect "exit status on a taken port" 69 "$status"
+
+start_sink --dispatcher --expect-frames 1000
+xdp-loader status near
+expect "programs in the dispatcher" 2 "$(xdp-loader status near | grep -c '^ =>')"
+send_from_far 1000
+stop_sink
+expect "frames the other program saw" 1000 "$(map_value first_frames)"
+expect "programs left in the dispatcher" 1 "$(xdp-loader status near | grep -c '^ =>')"
+expect "the one that is left" first "$(xdp-loader status near | awk '$1 == "=>" { print $3 }')"
