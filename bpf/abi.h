@@ -11,6 +11,9 @@
 
 #include <linux/types.h>
 
+#include "delay.h"
+#include "sequence.h"
+
 /* ---- what is test traffic (bpf/match.h applies it) ---- */
 
 /*
@@ -75,6 +78,7 @@ struct match_cfg {
 struct sink_cfg {
 	struct match_cfg match;
 	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
+	__u32 stream_slots;     /* places for streams that each queue has, a power of two; 0: streams are not followed */
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
@@ -156,7 +160,7 @@ struct sink_counters {
 	struct sink_count slot[SINK_SLOTS];
 };
 
-/* ---- what passed by, while nobody finds any test traffic (map sink_flows) ---- */
+/* ---- what passed by, while nobody finds any test traffic (key of sink_flows; its value: frames) ---- */
 
 enum { SINK_FLOWS = 1024 };
 
@@ -172,8 +176,39 @@ struct sink_flow_key {
 	__u8 zero[3];                   /* no hole: the kernel hashes every byte */
 };
 
-struct sink_flow {
-	__u64 frames, l2_bytes;
+/* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */
+
+enum stream_format {
+	STREAM_NONE,            /* this place is free */
+	STREAM_OURS,            /* signature/ours.h */
+	STREAM_PKTGEN,          /* signature/pktgen.h */
+};
+
+/*
+ * What makes two frames ones of the same stream. Of our own streams over IPv4, that is all in the first eight octets, so that
+ * one look tells them apart.
+ */
+struct stream_key {
+	__u16 stream;           /* of STREAM_OURS */
+	__u8 format;            /* enum stream_format */
+	__u8 ip;                /* 4 or 6 */
+	__be32 source[4];       /* IPv4: in [0] */
+	__be32 destination[4];  /* of STREAM_PKTGEN, which numbers no streams; 0 otherwise, like the ports */
+	__be16 source_port, destination_port;
+} __attribute__((aligned(8))); /* compared in words */
+
+/* Value of sink_streams. Each queue has places of its own, so that two CPUs never write to one. */
+struct stream {
+	struct stream_key key;
+	__u64 frames;
+	struct sequence sequence;
+	struct delay delay;     /* of frames that say when they were sent */
+};
+
+/* Value of sink_unplaced; key: receive queue. Test frames that have a signature and are in no stream. Only rise. */
+struct stream_unplaced {
+	__u64 damaged;          /* the check of our signature is wrong */
+	__u64 no_room;          /* every place that the stream may have is taken by another */
 };
 
 #ifdef __cplusplus
@@ -184,6 +219,7 @@ struct sink_flow {
 RESPONDER_ASSERT(offsetof(struct match_cfg, destination_mac_count) == offsetof(struct match_cfg, restricts) + 7,
 		 "one look at eight counts");
 RESPONDER_ASSERT(sizeof(struct sink_count) == 32, "a count fills half a cache line");
+RESPONDER_ASSERT(sizeof(struct stream_key) == 40 && offsetof(struct stream_key, source) == 4, "compared in words");
 RESPONDER_ASSERT(sizeof(struct sink_flow_key) == 52, "no padding: the kernel hashes every byte");
 
 #endif

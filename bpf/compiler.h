@@ -12,6 +12,16 @@
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
+/*
+ * A function that the verifier checks once and on its own, whatever its callers know of the arguments. It returns an int
+ * and takes numbers and pointers, which it must test for NULL.
+ */
+#ifdef __bpf__
+#define verified_apart __attribute__((noinline))
+#else
+#define verified_apart static inline
+#endif
+
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else

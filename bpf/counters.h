@@ -22,7 +22,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SINK_FLOWS);
 	__type(key, struct sink_flow_key);
-	__type(value, struct sink_flow);
+	__type(value, __u64);
 } sink_flows SEC(".maps");
 
 static __always_inline void count(__u32 queue, __u32 slot, __u64 length, const struct frame *f)
@@ -43,7 +43,7 @@ static __always_inline void count(__u32 queue, __u32 slot, __u64 length, const s
 	c->payload_bytes += f->payload_bytes;
 }
 
-static __always_inline void watch_flow(const struct frame *f, struct span s, __u32 slot, __u64 length)
+static __always_inline void watch_flow(const struct frame *f, struct span s, __u32 slot)
 {
 	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
 	const struct iphdr *ip4 = frame_ipv4(f, s);
@@ -57,7 +57,7 @@ static __always_inline void watch_flow(const struct frame *f, struct span s, __u
 		.protocol = (__u8)f->protocol,
 		.slot = (__u8)slot,
 	};
-	struct sink_flow *flow;
+	__u64 *frames;
 
 	if (!FRAME_FITS(eth, s))
 		return;
@@ -69,15 +69,14 @@ static __always_inline void watch_flow(const struct frame *f, struct span s, __u
 		__builtin_memcpy(key.source, &ip6->saddr, sizeof(key.source));
 		__builtin_memcpy(key.destination, &ip6->daddr, sizeof(key.destination));
 	}
-	flow = bpf_map_lookup_elem(&sink_flows, &key);
-	if (!flow) {
-		struct sink_flow first = { .frames = 1, .l2_bytes = length };
+	frames = bpf_map_lookup_elem(&sink_flows, &key);
+	if (!frames) {
+		__u64 first = 1;
 
 		bpf_map_update_elem(&sink_flows, &key, &first, BPF_NOEXIST);
 		return;
 	}
-	__sync_fetch_and_add(&flow->frames, 1);
-	__sync_fetch_and_add(&flow->l2_bytes, length);
+	__sync_fetch_and_add(frames, 1);
 }
 
 #endif

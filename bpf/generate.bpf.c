@@ -16,6 +16,8 @@
 
 #include "compiler.h"
 #include "generate_abi.h"
+#include "signature/ours.h"
+#include "signature/pktgen.h"
 
 const volatile struct generate_cfg generate_cfg;
 struct generate_run generate_run;
@@ -61,6 +63,36 @@ static __always_inline __u16 udp_checksum(__u32 sum)
 	return checksum ? checksum : 0xffff; /* 0 would say that there is none */
 }
 
+/* What is added to the sum of the UDP checksum. There is room for OURS_LENGTH or PKTGEN_SEQUENCED_LENGTH. */
+static __always_inline __u32 put_signature(__u8 *payload, struct generate_state *state)
+{
+	__u32 sequence, stream, check, time = 0;
+
+	if (!generate_cfg.ours) {
+		sequence = (__u32)state->frames;
+		*(word32 *)(payload + PKTGEN_SEQUENCE_OFFSET) = to_net32(sequence);
+		return (sequence >> 16) + (sequence & 0xffff);
+	}
+	sequence = state->sequence;
+	stream = state->stream;
+	if (generate_cfg.stamped) {
+		time = (__u32)bpf_ktime_get_tai_ns();
+		time |= !time; /* 0 would say that there is none */
+		*(word32 *)(payload + OURS_TIME_OFFSET) = to_net32(time);
+	}
+	check = (__u32)ours_check(stream, sequence, time);
+	*(word16 *)(payload + OURS_CHECK_OFFSET) = to_net16(check);
+	*(word16 *)(payload + OURS_STREAM_OFFSET) = to_net16(stream);
+	*(word32 *)(payload + OURS_SEQUENCE_OFFSET) = to_net32(sequence);
+	if (stream + 1 < generate_cfg.streams) {
+		state->stream = stream + 1;
+	} else {
+		state->stream = 0;
+		state->sequence = sequence + 1;
+	}
+	return check + stream + (sequence >> 16) + (sequence & 0xffff) + (time >> 16) + (time & 0xffff);
+}
+
 SEC("xdp")
 int xdp_generate(struct xdp_md *ctx)
 {
@@ -102,12 +134,9 @@ int xdp_generate(struct xdp_md *ctx)
 		sum += port;
 		state->destination_port = port + 1 < generate_cfg.destination_ports ? port + 1 : 0;
 	}
-	if (size->sequenced && udp + 8 + GENERATE_TIME_OFFSET <= end) {
-		__u32 sequence = (__u32)n;
-
-		*(__be32 *)(udp + 8 + GENERATE_SEQUENCE_OFFSET) = to_net32(sequence);
-		sum += (sequence >> 16) + (sequence & 0xffff);
-	}
+	if (udp + 8 + (generate_cfg.ours ? OURS_LENGTH : PKTGEN_SEQUENCED_LENGTH) > end)
+		return XDP_ABORTED;
+	sum += put_signature(udp + 8, state);
 	if (generate_cfg.udp6)
 		*(__be16 *)(udp + 6) = to_net16(udp_checksum(sum));
 

@@ -4,25 +4,16 @@
  *
  * User space lays out every frame (loader/generate/frame_spec.cpp); the program only puts it down. What differs from
  * one size to the next, lengths and checksums included, is therefore ready in `head`, and what is left for each frame
- * is a copy of some 50 octets, the sequence number, and the ports where they change.
+ * is a copy of some 50 octets, the signature's own fields, and the ports where they change.
  */
 #ifndef RESPONDER_GENERATE_ABI_H
 #define RESPONDER_GENERATE_ABI_H
 
 #include <linux/types.h>
 
-/* The payload begins as that of the kernel's pktgen: magic, sequence number, seconds, microseconds; big endian. */
-enum {
-	GENERATE_MAGIC_OFFSET = 0,
-	GENERATE_SEQUENCE_OFFSET = 4,
-	GENERATE_TIME_OFFSET = 8, /* zero here: reading a clock costs more than all the rest that a frame needs */
-	GENERATE_SIGNATURE_LENGTH = 16,
-};
-#define GENERATE_MAGIC 0xBE9BE955u
-
 enum {
 	GENERATE_SIZES = 16,
-	/* Ethernet, two tags, IPv6, UDP and the magic: 14 + 8 + 40 + 8 + 4, in whole words of 8. */
+	/* Ethernet, two tags, IPv6, UDP and a signature's first 4 octets: 14 + 8 + 40 + 8 + 4, in whole words of 8. */
 	GENERATE_HEAD = 80,
 	/* generate_run.interval and generate_state.due count 1/4096 ns: 0.1 ppm at a million frames a second, 52 days long. */
 	GENERATE_INTERVAL_SHIFT = 12,
@@ -33,12 +24,11 @@ struct generate_size {
 	__u8 head[GENERATE_HEAD];
 	/*
 	 * UDP over IPv6: ones' complement sum of all that the checksum covers, of numbers in host order, with the first
-	 * ports and sequence number 0. Whatever changes is added to it.
+	 * ports and a signature whose changing fields are 0. They are added to it.
 	 */
 	__u32 udp_sum;
 	__u16 length;           /* without FCS */
-	__u8 sequenced;         /* the sequence number fits in */
-	__u8 unused;
+	__u16 unused;
 };
 
 /* Read-only for the program, set before it is loaded: the verifier removes the code of what is not in use. */
@@ -48,6 +38,10 @@ struct generate_cfg {
 	__u8 head_length;       /* octets of head in use: even, at least 8, and not above the smallest length */
 	__u8 udp_offset;
 	__u8 udp6;              /* UDP over IPv6: with checksum */
+	__u8 ours;              /* our own signature (signature/ours.h); otherwise pktgen's (signature/pktgen.h) */
+	__u8 stamped;           /* our own signature says when the frame was made: a reading of the clock a frame */
+	__u8 zero[2];
+	__u32 streams;          /* of our signature: taken in turn, each with numbers of its own */
 	/* How many ports are taken in turn, from the one in head upwards. */
 	__u32 source_ports, destination_ports;
 };
@@ -68,6 +62,8 @@ struct generate_state {
 	__u64 due;              /* when the next frame is, after first_ns */
 	__u32 size;             /* of the next frame: index, and how far it is above the first port */
 	__u32 source_port, destination_port;
+	__u32 stream;           /* of the next frame, and its number in it */
+	__u32 sequence;
 	__u32 unused;
 };
 
@@ -77,9 +73,9 @@ struct generate_state {
 #define GENERATE_ASSERT _Static_assert
 #endif
 GENERATE_ASSERT(sizeof(struct generate_size) == GENERATE_HEAD + 8, "no padding");
-GENERATE_ASSERT(sizeof(struct generate_cfg) == GENERATE_SIZES * sizeof(struct generate_size) + 12, "no padding");
+GENERATE_ASSERT(sizeof(struct generate_cfg) == GENERATE_SIZES * sizeof(struct generate_size) + 20, "no padding");
 GENERATE_ASSERT(sizeof(struct generate_run) == 24, "no padding");
-GENERATE_ASSERT(sizeof(struct generate_state) == 56, "no padding");
+GENERATE_ASSERT(sizeof(struct generate_state) == 64, "no padding");
 GENERATE_ASSERT(GENERATE_HEAD % 8 == 0, "copied in words");
 GENERATE_ASSERT((GENERATE_SIZES & (GENERATE_SIZES - 1)) == 0, "an index is bounded by a mask");
 #undef GENERATE_ASSERT

@@ -17,6 +17,8 @@
 
 const volatile struct sink_cfg sink_cfg;
 
+#include "streams.h" /* its functions read sink_cfg */
+
 /* May change while the program runs. */
 struct match_mac sink_own_mac;
 __u32 sink_watch_flows;
@@ -89,10 +91,12 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		slot = answer(f, s, slot);
 	if (slot == MATCH_TEST) {
 		count(queue, match_size_bin(length), length, f);
+		if (sink_cfg.stream_slots)
+			stream_follow(f, s, queue);
 		return XDP_DROP;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
-		watch_flow(f, s, slot, length);
+		watch_flow(f, s, slot);
 	count(queue, slot, length, f);
 	return slot < SINK_ANSWER_END ? XDP_TX : XDP_PASS;
 }
@@ -104,6 +108,8 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer4 || sink_cfg.answer6))
 		return sink_any(ctx); /* a ping may be test traffic, under --all, and is answered all the same */
 	count(ctx->rx_queue_index, match_size_bin(length), length, f);
+	if (sink_cfg.stream_slots)
+		stream_follow(f, s, ctx->rx_queue_index);
 	return XDP_DROP;
 }
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the sequence numbers of one stream say: lost, late, duplicate, and in what periods it was lost. Plain C: no map,
+ * no helper, no clock. One packet in the usual order costs one bit set and two additions.
+ *
+ *      retired: periods counted          window: one bit a number, set once it came           not yet
+ *   ----------------------------------|1111111111 1111011111 1111111111 1110001111|----------------------->
+ *            ^ open_run: lost numbers at its end                                   ^ next
+ *
+ * A number that is missing in the window may still come: then it was late (RFC 4737). What leaves the window unset is
+ * lost, and a row of such numbers is a loss period (RFC 3357). How many are missing at any moment is not counted but
+ * follows: next - first - arrived.
+ *
+ * Numbers on the wire have 32 bits; here they have 64, by the distance to the one that is expected. They begin above 2^32,
+ * so that one below the first is no negative number.
+ */
+#ifndef RESPONDER_SEQUENCE_H
+#define RESPONDER_SEQUENCE_H
+
+#include "compiler.h"
+
+enum {
+	SEQUENCE_WORDS = 16,
+	SEQUENCE_WINDOW = 64 * SEQUENCE_WORDS,
+	SEQUENCE_GAPS = 16,     /* how many gaps back the extent of a late packet is known */
+	SEQUENCE_BURSTS = 32,   /* loss periods by length: 1, 2, 3-4, 5-8, ... */
+	SEQUENCE_CONFIRM = 64,  /* how far behind a doubtful number the next one may be, with loss between them */
+};
+
+#define SEQUENCE_WIRE 0xffffffffULL
+#define SEQUENCE_BASE (SEQUENCE_WIRE + 1)
+/* Times may be of a clock that ticks as rarely as this: a coarse one costs a third of an exact one. */
+#define SEQUENCE_GRAIN_NS 10000000ULL
+/* A number that came before is a duplicate; after this pause it may as well be the sender's next run. */
+#define SEQUENCE_PAUSE_NS (2 * SEQUENCE_GRAIN_NS)
+/* No sender is faster than a frame in 2^5 ns, twice the line rate of 10 Gb/s: what seems to be is no loss. */
+#define SEQUENCE_FASTEST 5
+
+/* A jump: these numbers were skipped by the packet that was the `arrival`th. */
+struct sequence_gap {
+	__u64 first, end;
+	__u64 arrival;
+};
+
+struct sequence {
+	__u64 next;             /* the highest number that came, plus one; 0: none has come */
+	__u64 first;            /* the number that it began with */
+	__u64 arrived;          /* different numbers since */
+	__u64 open_run;
+	__u64 seen[SEQUENCE_WORDS];
+	__u64 last_ns;          /* when the packet before came */
+	/* A number that is far off, or a duplicate after a pause: a damaged packet, or the sender has begun anew? */
+	__u64 doubt_next;       /* what would follow it; 0: there is no doubt */
+	__u64 doubt_idle_ns;    /* how long nothing had come before it */
+	__u64 doubt_kind;       /* what it was counted as */
+
+	/* Only rise. */
+	__u64 lost_before;      /* before it began anew, to be added to what is missing now */
+	__u64 late;             /* RFC 4737 section 3.3: behind one with a higher number */
+	__u64 extent_sum, extent_known; /* section 4.2.1, of those late ones whose gap is still known */
+	__u64 duplicate;
+	__u64 stray;            /* fits nowhere: later than the window is long, or damaged; what is missing stays missing */
+	__u64 restarts;         /* the sender began anew */
+	__u64 period_count, period_sum;
+	__u64 period[SEQUENCE_BURSTS];
+	__u64 extent_max;
+	__u64 period_max;
+
+	struct sequence_gap gap[SEQUENCE_GAPS];
+	__u64 gap_count;
+};
+
+enum sequence_kind {
+	SEQUENCE_IN_ORDER,      /* also behind a gap */
+	SEQUENCE_LATE,
+	SEQUENCE_DUPLICATE,
+	SEQUENCE_STRAY,
+};
+
+static __always_inline __u64 *sequence_word(struct sequence *q, __u64 number)
+{
+	return &q->seen[number / 64 % SEQUENCE_WORDS];
+}
+
+static __always_inline __u64 sequence_bit(__u64 number) { return 1ULL << (number & 63); }
+
+verified_apart int sequence_close_period(struct sequence *q)
+{
+	__u64 longest = 1;
+	__u32 i = 0;
+
+	if (!q || !q->open_run)
+		return 0;
+	for (; i < SEQUENCE_BURSTS - 1 && q->open_run > longest; i++)
+		longest *= 2;
+	q->period[i & (SEQUENCE_BURSTS - 1)]++;
+	q->period_count++;
+	q->period_sum += q->open_run;
+	if (q->open_run > q->period_max)
+		q->period_max = q->open_run;
+	q->open_run = 0;
+	return 0;
+}
+
+/* These 64 numbers leave the window. */
+verified_apart int sequence_retire(struct sequence *q, __u64 word)
+{
+	if (!q || (word == ~0ULL && !q->open_run))
+		return 0;
+	for (__u32 bit = 0; bit < 64; bit++) {
+		if (word >> bit & 1)
+			sequence_close_period(q);
+		else
+			q->open_run++;
+	}
+	return 0;
+}
+
+static __always_inline void sequence_begin(struct sequence *q, __u64 number)
+{
+	q->first = number;
+	q->arrived = 1;
+	q->next = number + 1;
+	q->gap_count = 0;
+	q->doubt_next = 0;
+	/* Nothing before it is lost. What lies above it is not yet in the window, but in its word. */
+	for (__u32 i = 0; i < SEQUENCE_WORDS; i++)
+		q->seen[i] = ~0ULL;
+	*sequence_word(q, number) = (sequence_bit(number) << 1) - 1;
+}
+
+/* All that is in the window and has not come is lost: at the end of a stream, or before it begins anew. */
+static __always_inline void sequence_flush(struct sequence *q)
+{
+	__u64 number = q->next - 1 + 64;
+
+	if (!q->next)
+		return;
+	*sequence_word(q, q->next - 1) |= ~((sequence_bit(q->next - 1) << 1) - 1);
+	for (__u32 i = 0; i < SEQUENCE_WORDS; i++, number += 64)
+		sequence_retire(q, *sequence_word(q, number));
+	sequence_close_period(q);
+}
+
+static __always_inline int sequence_forward(struct sequence *q, __u64 number)
+{
+	__u64 words = number / 64 - (q->next - 1) / 64, skipped = 0;
+
+	if (number != q->next) {
+		struct sequence_gap *gap = &q->gap[q->gap_count++ % SEQUENCE_GAPS];
+
+		gap->first = q->next;
+		gap->end = number;
+		gap->arrival = q->arrived + 1;
+	}
+	if (words > SEQUENCE_WORDS) {
+		skipped = words - SEQUENCE_WORDS; /* as many were never in the window at all */
+		words = SEQUENCE_WORDS;
+	}
+	for (__u32 i = 0; i < SEQUENCE_WORDS; i++) {
+		__u64 *word = sequence_word(q, q->next - 1 + 64 * (i + 1ULL));
+
+		if (i >= words)
+			break;
+		sequence_retire(q, *word);
+		*word = 0;
+	}
+	q->open_run += 64 * skipped;
+	*sequence_word(q, number) |= sequence_bit(number);
+	q->next = number + 1;
+	q->arrived++;
+	return SEQUENCE_IN_ORDER;
+}
+
+static __always_inline int sequence_backward(struct sequence *q, __u64 number)
+{
+	__u64 *word = sequence_word(q, number);
+	__u64 extent = 0;
+
+	if (*word & sequence_bit(number)) {
+		q->duplicate++;
+		return SEQUENCE_DUPLICATE;
+	}
+	*word |= sequence_bit(number);
+	q->arrived++;
+	q->late++;
+	/* The first with a higher number was the one that skipped this one. */
+	for (__u32 i = 0; i < SEQUENCE_GAPS; i++) {
+		const struct sequence_gap *gap = &q->gap[i];
+
+		if (i < q->gap_count && number >= gap->first && number < gap->end)
+			extent = q->arrived - gap->arrival;
+	}
+	if (extent) {
+		q->extent_known++;
+		q->extent_sum += extent;
+		if (extent > q->extent_max)
+			q->extent_max = extent;
+	}
+	return SEQUENCE_LATE;
+}
+
+static __always_inline __u64 sequence_missing(const struct sequence *q) { return q->next - q->first - q->arrived; }
+
+static __always_inline void sequence_begin_anew(struct sequence *q, __u64 number)
+{
+	q->lost_before += sequence_missing(q);
+	sequence_flush(q);
+	sequence_begin(q, number);
+	q->restarts++;
+}
+
+/* The packet behind tells what a doubtful one was: it follows it, or it does not (RFC 3550 appendix A.1). */
+static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, enum sequence_kind kind,
+							    __u64 idle_ns)
+{
+	__u64 before = q->doubt_next - 1, behind = number - q->doubt_next;
+
+	if (number + 1 == q->doubt_next) {
+		q->duplicate++;
+		return SEQUENCE_DUPLICATE;
+	}
+	if (!q->doubt_next || behind >= SEQUENCE_CONFIRM) {
+		if (kind == SEQUENCE_DUPLICATE)
+			q->duplicate++;
+		else
+			q->stray++;
+		q->doubt_next = number + 1;
+		q->doubt_idle_ns = idle_ns;
+		q->doubt_kind = kind;
+		return kind;
+	}
+	if (q->doubt_kind == SEQUENCE_DUPLICATE)
+		q->duplicate--;
+	else
+		q->stray--;
+	if (before >= q->next && before - q->next <= (q->doubt_idle_ns + SEQUENCE_GRAIN_NS) >> SEQUENCE_FASTEST) {
+		q->doubt_next = 0;
+		sequence_forward(q, before);
+	} else {
+		before = SEQUENCE_BASE + (before & SEQUENCE_WIRE);
+		number = before + 1 + behind;
+		sequence_begin_anew(q, before);
+	}
+	return sequence_forward(q, number);
+}
+
+/* All that is not simply the next number, and the first of every 64 that is. */
+verified_apart int sequence_unusual(struct sequence *q, __u64 number, __u64 idle_ns)
+{
+	if (!q)
+		return SEQUENCE_STRAY; /* cannot be; the verifier wants to see it */
+	if (!q->next) {
+		sequence_begin(q, SEQUENCE_BASE + (number & SEQUENCE_WIRE));
+		return SEQUENCE_IN_ORDER;
+	}
+	if (number >= q->next ? number - q->next >= SEQUENCE_WINDOW
+			      : number < q->first || number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)
+		return sequence_doubtful(q, number, SEQUENCE_STRAY, idle_ns);
+	if (number < q->next && *sequence_word(q, number) & sequence_bit(number) &&
+	    (idle_ns >= SEQUENCE_PAUSE_NS || number - q->doubt_next < SEQUENCE_CONFIRM))
+		return sequence_doubtful(q, number, SEQUENCE_DUPLICATE, idle_ns);
+	q->doubt_next = 0;
+	return number >= q->next ? sequence_forward(q, number) : sequence_backward(q, number);
+}
+
+/* `now_ns`: of any clock. Where it is set, a gap or a duplicate of that moment may be taken for what it is not. */
+static __always_inline int sequence_take(struct sequence *q, __u32 wire, __u64 now_ns)
+{
+	__u64 ahead = (wire - q->next) & SEQUENCE_WIRE;
+	__u64 number = q->next + ahead - (ahead > SEQUENCE_WIRE / 2 ? SEQUENCE_WIRE + 1 : 0);
+	__u64 idle_ns = now_ns - q->last_ns;
+
+	q->last_ns = now_ns;
+	if (unlikely(number != q->next || !(number & 63) || q->doubt_next))
+		return sequence_unusual(q, number, idle_ns);
+	*sequence_word(q, number) |= sequence_bit(number);
+	q->next = number + 1;
+	q->arrived++;
+	return SEQUENCE_IN_ORDER;
+}
+
+#endif
