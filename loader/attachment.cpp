@@ -13,6 +13,7 @@
 #include <xdp/libxdp.h>
 
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 namespace responder {
@@ -39,32 +40,49 @@ bool held_by_link(int ifindex, std::uint32_t program) {
     return false;
 }
 
-std::string describe_program(int ifindex, std::uint32_t id, std::string_view mode) {
+// Another program on the port, as far as the privileges allow to look, and how to get it off.
+struct Occupant {
+    std::string text, remedy;
+};
+
+Occupant look_at(const Netdev& netdev, std::uint32_t id, std::string_view mode, std::string_view ip_keyword) {
+    const std::string take_off = fmt::format("`ip link set dev {} {} off`", netdev.name(), ip_keyword);
     std::string text = fmt::format("id {}, {} mode", id, mode);
     if (!may_look_up_programs())
-        return text + " (its name shows only with CAP_SYS_ADMIN)";
+        return {text + " (its name shows only with CAP_SYS_ADMIN)",
+                fmt::format("end the process that holds it; one that was left behind goes by {}", take_off)};
     const UniqueFd program(bpf_prog_get_fd_by_id(id));
     bpf_prog_info info{};
     std::uint32_t length = sizeof(info);
-    if (program && bpf_obj_get_info_by_fd(program.get(), &info, &length) == 0)
-        text += fmt::format(", name {}", info.name);
-    return text + (held_by_link(ifindex, id) ? ", held by a bpf_link of its process" : ", attached through netlink");
+    if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &length) != 0)
+        info = {};
+    text += fmt::format(", name {}", info.name);
+    if (info.name == std::string_view("xdp_dispatcher"))
+        return {text + ", libxdp's",
+                fmt::format("--dispatcher shares the port with it, `xdp-loader unload {} --all` takes it off",
+                            netdev.name())};
+    if (held_by_link(netdev.index(), id))
+        return {text + ", held by a bpf_link of its process", "end that process first"};
+    return {text + ", attached through netlink", take_off + " takes it off"};
 }
 
 Error occupied(const Netdev& netdev) {
     const LinkState link = netdev.link();
-    std::string who;
-    const auto add = [&](std::uint32_t id, std::string_view mode) {
-        if (id != 0)
-            who += (who.empty() ? "" : " and ") + describe_program(netdev.index(), id, mode);
+    std::string who, remedy;
+    const auto add = [&](std::uint32_t id, std::string_view mode, std::string_view ip_keyword) {
+        if (id == 0)
+            return;
+        const Occupant occupant = look_at(netdev, id, mode, ip_keyword);
+        who += (who.empty() ? "" : " and ") + occupant.text;
+        remedy += (remedy.empty() ? "" : ", and ") + occupant.remedy;
     };
-    add(link.native_program, "native");
-    add(link.generic_program, "generic");
-    add(link.offloaded_program, "offloaded");
-    return Error(ExitCode::unavailable, netdev.name(),
-                 who.empty() ? "another XDP program was attached a moment ago"
-                             : "another XDP program sits on it: " + who,
-                 "end it first, or share the port with --dispatcher if that one uses libxdp too");
+    add(link.native_program, "native", "xdpdrv");
+    add(link.generic_program, "generic", "xdpgeneric");
+    add(link.offloaded_program, "offloaded", "xdpoffload");
+    if (who.empty())
+        return Error(ExitCode::unavailable, netdev.name(), "another XDP program was attached a moment ago",
+                     "try again");
+    return Error(ExitCode::unavailable, netdev.name(), "another XDP program sits on it: " + who, remedy);
 }
 
 // Throws where no other mode can help.
@@ -75,6 +93,24 @@ void check_refusal(const Netdev& netdev, int error) {
         throw Error::from_errno(ExitCode::no_permission, netdev.name() + ": attach the XDP program", error);
     if (error == ENODEV)
         throw Error(ExitCode::temporary, netdev.name(), "the interface is gone");
+}
+
+std::uint32_t id_of(int program_fd) {
+    bpf_prog_info info{};
+    std::uint32_t length = sizeof(info);
+    if (bpf_obj_get_info_by_fd(program_fd, &info, &length) != 0)
+        throw Error::from_errno(ExitCode::os, "ask the kernel for the program's id", errno);
+    return info.id;
+}
+
+struct CloseMultiprog {
+    void operator()(xdp_multiprog* programs) const noexcept { xdp_multiprog__close(programs); }
+};
+
+// What libxdp finds on an interface; null where that is nothing.
+std::unique_ptr<xdp_multiprog, CloseMultiprog> programs_on(int ifindex) {
+    xdp_multiprog* programs = xdp_multiprog__get_from_ifindex(ifindex);
+    return std::unique_ptr<xdp_multiprog, CloseMultiprog>(libxdp_get_error(programs) == 0 ? programs : nullptr);
 }
 
 // bpf_link_create has no way to hand out the driver's words; the older way to attach has. It is refused for the same
@@ -97,7 +133,7 @@ std::variant<Attachment, AttachRefused> Attachment::attach(const Netdev& netdev,
     LIBBPF_OPTS(bpf_link_create_opts, options, .flags = mode_flag(mode));
     UniqueFd link(bpf_link_create(program_fd, netdev.index(), BPF_XDP, &options));
     if (link)
-        return Attachment(std::move(link));
+        return Attachment(std::move(link), id_of(program_fd));
     const int error = errno;
     check_refusal(netdev, error);
     return AttachRefused{error, ask_for_the_reason(netdev, program_fd, mode)};
@@ -111,15 +147,39 @@ std::variant<DispatcherAttachment, AttachRefused> DispatcherAttachment::attach(c
         throw Error::from_errno(ExitCode::internal, "hand the XDP program to libxdp", static_cast<int>(error));
     take_kernel_message();
     const int error = -xdp_program__attach(program, netdev.index(), libxdp_mode(mode), 0);
-    if (error == 0)
-        return DispatcherAttachment(program, netdev.index(), mode);
+    if (error == 0) {
+        DispatcherAttachment attachment(program, netdev.index(), mode);
+        const auto programs = programs_on(netdev.index());
+        attachment.shared_ = programs && !xdp_multiprog__is_legacy(programs.get());
+        return attachment;
+    }
     xdp_program__close(program);
     check_refusal(netdev, error);
     return AttachRefused{error, take_kernel_message()};
 }
 
+bool DispatcherAttachment::is_on(const LinkState& link) {
+    if (!shared_)
+        return link.has_program(xdp_program__id(program_));
+    if (dispatcher_ != 0 && link.has_program(dispatcher_))
+        return true;
+    // Twice: libxdp finds nothing while another process is just replacing one dispatcher by the next.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        const auto programs = programs_on(ifindex_);
+        for (xdp_program* each = nullptr;
+             programs && (each = xdp_multiprog__next_prog(each, programs.get())) != nullptr;) {
+            if (xdp_program__id(each) != xdp_program__id(program_))
+                continue;
+            dispatcher_ = xdp_program__id(xdp_multiprog__main_prog(programs.get()));
+            return true;
+        }
+    }
+    return false;
+}
+
 DispatcherAttachment::DispatcherAttachment(DispatcherAttachment&& other) noexcept
-    : program_(std::exchange(other.program_, nullptr)), ifindex_(other.ifindex_), mode_(other.mode_) {}
+    : program_(std::exchange(other.program_, nullptr)), ifindex_(other.ifindex_), mode_(other.mode_),
+      shared_(other.shared_), dispatcher_(other.dispatcher_) {}
 
 DispatcherAttachment::~DispatcherAttachment() {
     if (program_ == nullptr)

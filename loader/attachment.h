@@ -34,9 +34,13 @@ class Attachment {
     // Throws Error(unavailable) where another program sits on the port, naming it, and Error(no_permission).
     static std::variant<Attachment, AttachRefused> attach(const Netdev& netdev, int program_fd, XdpMode mode);
 
+    // `link` as it was just read. False where somebody has taken the program off (`bpftool link detach`).
+    bool is_on(const LinkState& link) const noexcept { return link.has_program(program_id_); }
+
   private:
-    explicit Attachment(UniqueFd link) : link_(std::move(link)) {}
+    Attachment(UniqueFd link, std::uint32_t program_id) : link_(std::move(link)), program_id_(program_id) {}
     UniqueFd link_;
+    std::uint32_t program_id_;
 };
 
 class DispatcherAttachment {
@@ -48,12 +52,18 @@ class DispatcherAttachment {
     DispatcherAttachment& operator=(DispatcherAttachment&&) = delete;
     ~DispatcherAttachment();
 
+    // False where the kernel gave libxdp no dispatcher and the program is on the port alone: no other can join it.
+    bool shared() const noexcept { return shared_; }
+    bool is_on(const LinkState& link);
+
   private:
     DispatcherAttachment(xdp_program* program, int ifindex, XdpMode mode)
         : program_(program), ifindex_(ifindex), mode_(mode) {}
     xdp_program* program_;
     int ifindex_;
     XdpMode mode_;
+    bool shared_ = false;
+    std::uint32_t dispatcher_ = 0; // the one that was last seen to have the program in it; each change makes a new one
 };
 
 } // namespace responder

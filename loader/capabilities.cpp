@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,8 @@ std::uint64_t effective_capabilities() {
 
 bool has(std::uint64_t set, unsigned capability) { return (set >> capability & 1) != 0; }
 
-} // namespace
-
-std::string missing_capabilities() {
+// "CAP_BPF and CAP_NET_RAW are missing"; empty where nothing is.
+std::string missing_capabilities(bool packet_sockets) {
     const std::uint64_t set = effective_capabilities();
     const bool admin = has(set, CAP_SYS_ADMIN);
     std::vector<const char*> missing;
@@ -36,7 +36,7 @@ std::string missing_capabilities() {
         missing.push_back("CAP_BPF");
     if (!has(set, CAP_NET_ADMIN))
         missing.push_back("CAP_NET_ADMIN");
-    if (!has(set, CAP_NET_RAW))
+    if (packet_sockets && !has(set, CAP_NET_RAW))
         missing.push_back("CAP_NET_RAW");
     if (!admin && !has(set, CAP_PERFMON))
         missing.push_back("CAP_PERFMON");
@@ -49,8 +49,10 @@ std::string missing_capabilities() {
     return text;
 }
 
-void require_capabilities() {
-    if (std::string missing = missing_capabilities(); !missing.empty())
+} // namespace
+
+void require_capabilities(bool packet_sockets) {
+    if (std::string missing = missing_capabilities(packet_sockets); !missing.empty())
         throw Error(ExitCode::no_permission, "no permission", std::move(missing),
                     "run it as root, or give it these capabilities");
 }

@@ -2,16 +2,11 @@
 
 #pragma once
 
-#include <string>
-
 namespace responder {
 
-// Throws Error(no_permission) that names what this process lacks of the four capabilities that the commands need.
-void require_capabilities();
-
-// Which of the four capabilities that the commands need this process lacks: "CAP_BPF and CAP_NET_RAW are missing";
-// empty if it has them all. (CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON, as in the kernel.)
-std::string missing_capabilities();
+// Throws Error(no_permission) that names what this process lacks of CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and, where it
+// opens packet sockets, CAP_NET_RAW. (CAP_SYS_ADMIN stands for the first and the third, as in the kernel.)
+void require_capabilities(bool packet_sockets = true);
 
 // Can programs of others be looked up by id (CAP_SYS_ADMIN)?
 bool may_look_up_programs();

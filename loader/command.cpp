@@ -10,9 +10,27 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 
 namespace responder {
+
+namespace {
+
+// What a terminal would obey in an argument that an error repeats: C0, DEL and, in UTF-8, C1.
+std::string printable(std::string text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto octet = static_cast<unsigned char>(text[i]);
+        const bool c1 = i > 0 && text[i - 1] == '\xc2' && octet >= 0x80 && octet < 0xa0;
+        if (c1)
+            text[i - 1] = '?';
+        if (c1 || octet < 0x20 || octet == 0x7f)
+            text[i] = '?';
+    }
+    return text;
+}
+
+} // namespace
 
 int run_command(std::string_view name, const std::function<ExitCode()>& body) {
     // A descriptor that was closed would go to the next thing opened, and output into that. Closed output stays an
@@ -20,17 +38,18 @@ int run_command(std::string_view name, const std::function<ExitCode()>& body) {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
             const int same = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    std::signal(SIGPIPE, SIG_IGN); // output that nobody reads is an error of write(), and says so
     ExitCode code;
     try {
         return static_cast<int>(body());
     } catch (const Error& error) {
-        say(fmt::format("{}: {}", name, error.what()));
+        say(printable(fmt::format("{}: {}", name, error.what())));
         code = error.code();
     } catch (const std::bad_alloc&) {
-        say("out of memory");
+        say(fmt::format("{}: out of memory", name));
         code = ExitCode::os;
     } catch (const std::exception& error) {
-        say(fmt::format("{}: internal error: {}", name, error.what()));
+        say(printable(fmt::format("{}: internal error: {}", name, error.what())));
         code = ExitCode::internal;
     }
     return static_cast<int>(code);

@@ -15,7 +15,7 @@
 namespace responder {
 
 // Runs a command's main; catches Error (and what the standard library throws), prints "NAME: what failed: why; try
-// this" on stderr and returns the exit code for the process.
+// this" on stderr, one line without control characters, and returns the exit code for the process.
 int run_command(std::string_view name, const std::function<ExitCode()>& body);
 
 // A line of talk on stderr. Where nobody can hear it, it is lost and nothing else: a measurement goes on.

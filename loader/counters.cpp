@@ -13,7 +13,7 @@ namespace responder {
 namespace {
 
 Traffic sum(const SlotCounts& slots, std::size_t first, std::size_t end) noexcept {
-    Traffic traffic;
+    Traffic traffic{};
     for (std::size_t slot = first; slot < end; ++slot)
         traffic += slots[slot];
     return traffic;
@@ -24,17 +24,17 @@ Traffic sum(const SlotCounts& slots, std::size_t first, std::size_t end) noexcep
 std::uint64_t Traffic::l1_bytes_on_wire() const noexcept { return wire::l1_bytes(frames, l2_bytes); }
 std::uint64_t Traffic::l2_bytes_with_fcs() const noexcept { return wire::l2_bytes_with_fcs(frames, l2_bytes); }
 
-Traffic operator-(const Traffic& now, const Traffic& before) noexcept {
-    return {now.frames - before.frames, now.l2_bytes - before.l2_bytes, now.l3_bytes - before.l3_bytes,
-            now.payload_bytes - before.payload_bytes};
-}
-
-Traffic& operator+=(Traffic& sum, const sink_count& count) noexcept {
+sink_count& operator+=(sink_count& sum, const sink_count& count) noexcept {
     sum.frames += count.frames;
     sum.l2_bytes += count.l2_bytes;
     sum.l3_bytes += count.l3_bytes;
     sum.payload_bytes += count.payload_bytes;
     return sum;
+}
+
+sink_count operator-(const sink_count& now, const sink_count& before) noexcept {
+    return {now.frames - before.frames, now.l2_bytes - before.l2_bytes, now.l3_bytes - before.l3_bytes,
+            now.payload_bytes - before.payload_bytes};
 }
 
 Traffic test_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SINK_SIZE_END); }
@@ -45,9 +45,7 @@ Traffic all_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SIN
 SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept {
     SlotCounts difference;
     for (std::size_t slot = 0; slot < difference.size(); ++slot)
-        difference[slot] = {now[slot].frames - before[slot].frames, now[slot].l2_bytes - before[slot].l2_bytes,
-                            now[slot].l3_bytes - before[slot].l3_bytes,
-                            now[slot].payload_bytes - before[slot].payload_bytes};
+        difference[slot] = now[slot] - before[slot];
     return difference;
 }
 
@@ -82,22 +80,11 @@ void SinkCounters::read(Snapshot& snapshot) noexcept {
         // Cannot fail: the key is in the map and the buffer is as long as the map says.
         bpf_map_lookup_elem(map_fd_, &queue, per_cpu_.data());
         slots = {};
-        for (const sink_counters& cpu : per_cpu_) {
-            for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-                const sink_count& count = cpu.slot[slot];
-                slots[slot].frames += count.frames;
-                slots[slot].l2_bytes += count.l2_bytes;
-                slots[slot].l3_bytes += count.l3_bytes;
-                slots[slot].payload_bytes += count.payload_bytes;
-            }
-        }
-        for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-            sink_count& sum = snapshot.total[slot];
-            sum.frames += slots[slot].frames;
-            sum.l2_bytes += slots[slot].l2_bytes;
-            sum.l3_bytes += slots[slot].l3_bytes;
-            sum.payload_bytes += slots[slot].payload_bytes;
-        }
+        for (const sink_counters& cpu : per_cpu_)
+            for (std::size_t slot = 0; slot < slots.size(); ++slot)
+                slots[slot] += cpu.slot[slot];
+        for (std::size_t slot = 0; slot < slots.size(); ++slot)
+            snapshot.total[slot] += slots[slot];
     }
     snapshot.taken = Clock::now();
 }

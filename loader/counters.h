@@ -18,19 +18,14 @@ using Clock = std::chrono::steady_clock; // CLOCK_MONOTONIC
 
 using SlotCounts = std::array<sink_count, SINK_SLOTS>;
 
-// Sums of slots, as people use them.
-struct Traffic {
-    std::uint64_t frames = 0;
-    std::uint64_t l2_bytes = 0; // without FCS, as counted
-    std::uint64_t l3_bytes = 0;
-    std::uint64_t payload_bytes = 0;
+sink_count& operator+=(sink_count& sum, const sink_count& count) noexcept;
+sink_count operator-(const sink_count& now, const sink_count& before) noexcept;
 
+// A sum of slots, as people use it.
+struct Traffic : sink_count {
     std::uint64_t l1_bytes_on_wire() const noexcept;
     std::uint64_t l2_bytes_with_fcs() const noexcept;
-    bool operator==(const Traffic&) const = default;
 };
-Traffic operator-(const Traffic& now, const Traffic& before) noexcept;
-Traffic& operator+=(Traffic& sum, const sink_count& count) noexcept;
 
 Traffic test_traffic(const SlotCounts& slots) noexcept; // all size bins
 Traffic answered_traffic(const SlotCounts& slots) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // The ethtool ioctl (linux/ethtool.h), the part that we ask. By index, so that a rename does not matter: each call
-// looks the name up. Everything that a driver may not offer comes back empty or as 0.
+// looks the name up. Everything that a driver may not offer comes back empty or as 0, and the number of queues as 1.
 
 #pragma once
 

@@ -22,7 +22,7 @@ EventLoop::EventLoop() {
     struct sigaction before {};
     if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) // nohup(1)
         sigaddset(&ends, SIGHUP);
-    if (sigprocmask(SIG_BLOCK, &ends, nullptr) != 0 || std::signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+    if (sigprocmask(SIG_BLOCK, &ends, nullptr) != 0)
         throw Error::from_errno(ExitCode::os, "set up signals", errno);
     signals_.reset(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!signals_)
@@ -31,7 +31,7 @@ EventLoop::EventLoop() {
         signalfd_siginfo info{};
         while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
             if (on_signal_)
-                on_signal_(static_cast<int>(info.ssi_signo));
+                on_signal_();
         }
     });
 }

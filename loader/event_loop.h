@@ -14,10 +14,10 @@ namespace responder {
 
 class EventLoop {
   public:
-    // From here on SIGINT, SIGTERM and, unless it was ignored (nohup), SIGHUP arrive here and SIGPIPE nowhere. Throws Error.
+    // From here on SIGINT, SIGTERM and, unless it was ignored (nohup), SIGHUP arrive here. Throws Error.
     EventLoop();
 
-    void on_signal(std::function<void(int)> call) { on_signal_ = std::move(call); }
+    void on_signal(std::function<void()> call) { on_signal_ = std::move(call); }
     void on_tick(std::chrono::milliseconds period, std::function<void()> call); // on a schedule that does not drift
     void on_readable(int fd, std::function<void()> call);                       // the descriptor stays its owner's
 
@@ -31,7 +31,7 @@ class EventLoop {
     };
     UniqueFd signals_;
     UniqueFd timer_;
-    std::function<void(int)> on_signal_;
+    std::function<void()> on_signal_;
     std::vector<Watch> watches_;
     bool stopped_ = false;
 };

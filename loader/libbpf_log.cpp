@@ -2,9 +2,15 @@
 
 #include "loader/libbpf_log.h"
 
+#include "loader/fd.h"
+
 #include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -41,6 +47,15 @@ int keep(const char* format, va_list arguments) {
 int keep_libbpf(libbpf_print_level, const char* format, va_list arguments) { return keep(format, arguments); }
 int keep_libxdp(libxdp_print_level, const char* format, va_list arguments) { return keep(format, arguments); }
 
+// Of the few descriptors that loading takes for a moment, are there still so many?
+bool descriptors_are_left() {
+    std::array<UniqueFd, 16> spare;
+    return std::ranges::all_of(spare, [](UniqueFd& each) {
+        each = UniqueFd(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+        return each || errno != EMFILE;
+    });
+}
+
 } // namespace
 
 void capture_libbpf_log(bool verbose) {
@@ -58,6 +73,13 @@ Error load_error(int error) {
         return Error(ExitCode::os, what, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
     if (error == EINVAL && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, nullptr) == 0)
         return Error(ExitCode::os, what, "this kernel does not know XDP");
+    // Without a descriptor for its probes libbpf takes the kernel for one without global variables, and the program
+    // then refers to a map that was not made.
+    if (error == EINVAL && !descriptors_are_left())
+        error = EMFILE;
+    if (error == EMFILE || error == ENFILE)
+        return Error::from_errno(ExitCode::os, what, error,
+                                 error == EMFILE ? "`ulimit -n` is the limit of this process" : "");
     // The verifier's ways to say no.
     const bool refused = error == EACCES || error == EINVAL || error == E2BIG || error == ENOSPC || error == EPERM;
     return Error(ExitCode::internal, what,

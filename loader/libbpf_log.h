@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What libbpf and libxdp want to say. Their chatter is kept, not printed: most of it describes a failure that we handle
-// or explain ourselves. With the commands' --verbose it goes to stderr as it comes.
+// What libbpf and libxdp want to say. Their chatter is not printed, as most of it describes a failure that we handle or
+// explain ourselves; only the kernel's own message is kept. With the commands' --verbose it goes to stderr as it comes.
 
 #pragma once
 

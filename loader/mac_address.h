@@ -15,6 +15,7 @@ struct MacAddress {
     std::array<std::uint8_t, 6> bytes{};
 
     bool is_group() const noexcept { return (bytes[0] & 1) != 0; }
+    bool is_zero() const noexcept { return bytes == std::array<std::uint8_t, 6>{}; }
     auto operator<=>(const MacAddress&) const = default;
 
     // Six pairs of hexadecimal digits between colons or dashes; nullopt for anything else.

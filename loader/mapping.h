@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace responder {
@@ -16,24 +18,26 @@ namespace responder {
 template <class T>
 class Mapping {
   public:
-    explicit Mapping(int map_fd) {
-        void* memory = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+    explicit Mapping(int map_fd, std::size_t count = 1) : size_(count * sizeof(T)) {
+        void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
         if (memory == MAP_FAILED)
             throw Error::from_errno(ExitCode::os, "map the program's variables", errno);
         object_ = static_cast<T*>(memory);
     }
-    Mapping(Mapping&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    Mapping(Mapping&& other) noexcept : object_(std::exchange(other.object_, nullptr)), size_(other.size_) {}
     Mapping& operator=(Mapping&&) = delete;
     ~Mapping() {
         if (object_ != nullptr)
-            munmap(object_, sizeof(T));
+            munmap(object_, size_);
     }
 
     volatile T& operator*() const noexcept { return *object_; }
     volatile T* operator->() const noexcept { return object_; }
+    std::span<const T> values() const noexcept { return {object_, size_ / sizeof(T)}; } // the program may be writing
 
   private:
     T* object_;
+    std::size_t size_;
 };
 
 } // namespace responder

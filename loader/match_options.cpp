@@ -2,6 +2,7 @@
 
 #include "loader/match_options.h"
 
+#include "loader/command_line.h"
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
@@ -23,64 +24,46 @@ constexpr std::uint16_t discard_port = 9;
 // RFC 2544 appendix C.2.2 as corrected by RFC 6815 section 4.2, and RFC 5180 section 8 with its erratum.
 constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
 
-[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view why) {
-    throw Error(ExitCode::usage, fmt::format("{} {}", option, value), std::string(why));
-}
-
-std::optional<unsigned> parse_number(std::string_view text, int base = 10) {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty())
-        return std::nullopt;
-    return number;
-}
-
-match_range parse_range(std::string_view option, const std::string& text, unsigned lowest, unsigned highest) {
-    const auto dash = text.find('-');
-    const auto first = parse_number(std::string_view(text).substr(0, dash));
-    const auto last = dash == text.npos ? first : parse_number(std::string_view(text).substr(dash + 1));
-    if (!first || !last || *first < lowest || *last > highest)
-        refuse(option, text,
-               fmt::format("not a number from {} to {}, or two of them with a dash between", lowest, highest));
-    if (*first > *last)
-        refuse(option, text, "the range ends before it begins");
-    return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
-}
-
 std::uint16_t parse_ethertype(const std::string& text) {
     const bool hex = text.starts_with("0x") || text.starts_with("0X");
-    const auto number = parse_number(std::string_view(text).substr(hex ? 2 : 0), hex ? 16 : 10);
-    if (!number || *number < 0x600 || *number > 0xffff)
-        refuse("--ethertype", text, "not an EtherType from 0x0600 to 0xffff");
-    switch (*number) {
+    const char* const last = text.data() + text.size();
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data() + (hex ? 2 : 0), last, number, hex ? 16 : 10);
+    if (error != std::errc() || end != last || number < 0x600 || number > 0xffff)
+        refuse_value("--ethertype", text, "not an EtherType from 0x0600 to 0xffff");
+    switch (number) {
     case ETH_P_IP:
     case ETH_P_IPV6:
-        refuse("--ethertype", text,
-               "this is IP, the stack's own traffic too: choose by --port, --dst or --src, or take --all");
+        refuse_value("--ethertype", text,
+                     "this is IP, the stack's own traffic too: choose by --port, --dst or --src, or take --all");
     case ETH_P_ARP:
-        refuse("--ethertype", text, "ARP always goes up the stack");
+        refuse_value("--ethertype", text, "ARP always goes up the stack");
     case ETH_P_8021Q:
     case ETH_P_8021AD:
-        refuse("--ethertype", text, "this is a VLAN tag: choose by --vlan, and name the EtherType behind it");
+        refuse_value("--ethertype", text, "this is a VLAN tag: choose by --vlan, and name the EtherType behind it");
     default:
-        return static_cast<std::uint16_t>(*number);
+        return static_cast<std::uint16_t>(number);
     }
 }
 
-MacAddress parse_mac(std::string_view option, const std::string& text) {
-    const auto mac = MacAddress::parse(text);
-    if (!mac)
-        refuse(option, text, "not a MAC address like 02:00:00:00:00:01");
-    return *mac;
-}
+// What to do where a list is full.
+std::string way_out(const match_range&) { return "join neighbouring ones to a range"; }
+std::string way_out(const match_prefix4&) { return "join neighbouring ones to a shorter prefix"; }
+std::string way_out(const match_prefix6&) { return "join neighbouring ones to a shorter prefix"; }
+std::string way_out(const match_mac&) { return "choose by --src, --dst or --vlan instead"; }
+std::string way_out(std::uint16_t) { return "--all takes every one"; }
 
 // Appends to one of match_cfg's lists, which says how long it may become.
 template <class Item, std::size_t size>
 void append(std::string_view option, Item (&list)[size], std::uint8_t& count, const Item& item) {
     if (count == size)
-        throw Error(ExitCode::usage, std::string(option), fmt::format("more than {} values", size),
-                    "join neighbouring ones to a range or a shorter prefix");
+        throw Error(ExitCode::usage, std::string(option), fmt::format("more than {} values", size), way_out(item));
     list[count++] = item;
+}
+
+match_range to_match_range(std::string_view option, const std::string& text, unsigned lowest, unsigned highest) {
+    const auto [first, last] = parse_range(option, text, lowest, highest);
+    return {first, last};
 }
 
 match_prefix4 to_prefix4(const Prefix& prefix) {
@@ -115,8 +98,22 @@ void append_prefix(std::string_view option, const Prefix& prefix, match_prefix4 
 Prefix parse_prefix(std::string_view option, const std::string& text) {
     const auto prefix = Prefix::parse(text);
     if (!prefix)
-        refuse(option, text, "not an IPv4 or IPv6 address or prefix like 198.18.0.0/15");
+        refuse_value(option, text, "not an IPv4 or IPv6 address or prefix like 198.18.0.0/15");
     return *prefix;
+}
+
+// That no frame comes from, or none that is not passed before anything else is looked at (match_is_control()).
+match_mac parse_match_mac(const char* option, const std::string& text, bool source) {
+    const MacAddress mac = parse_mac(option, text);
+    if (mac.is_zero())
+        refuse_value(option, text, "this is the address of nobody");
+    if (source && mac.is_group())
+        refuse_value(option, text, "a group address cannot send");
+    if (mac.bytes[0] == 0x01 && mac.bytes[1] == 0x80 && mac.bytes[2] == 0xc2)
+        refuse_value(option, text, "link control always goes up the stack");
+    match_mac result{};
+    std::ranges::copy(mac.bytes, result.bytes);
+    return result;
 }
 
 unsigned mask_length(const std::uint32_t* mask, int words) {
@@ -154,59 +151,9 @@ void collect(std::vector<std::string>& texts, const Item (&list)[size], std::uin
 
 } // namespace
 
-std::optional<Prefix> Prefix::parse(std::string_view text) {
-    const auto slash = text.find('/');
-    const std::string address(text.substr(0, slash));
-    Prefix prefix;
-    if (inet_pton(AF_INET, address.c_str(), prefix.bytes.data()) == 1)
-        prefix.family = AF_INET;
-    else if (inet_pton(AF_INET6, address.c_str(), prefix.bytes.data()) == 1)
-        prefix.family = AF_INET6;
-    else
-        return std::nullopt;
-    const unsigned bits = prefix.family == AF_INET ? 32 : 128;
-    prefix.length = bits;
-    if (slash != text.npos) {
-        const auto length = parse_number(text.substr(slash + 1));
-        if (!length || *length > bits)
-            return std::nullopt;
-        prefix.length = *length;
-    }
-    return prefix;
-}
-
-bool Prefix::is_host() const noexcept {
-    if (family == AF_INET)
-        return bytes[0] != 0 && bytes[0] != 127 && bytes[0] < 224;
-    std::array<std::uint8_t, 16> loopback{};
-    loopback[15] = 1;
-    return bytes != std::array<std::uint8_t, 16>{} && bytes != loopback && bytes[0] != 0xff;
-}
-
-bool Prefix::contains(const Prefix& other) const noexcept {
-    if (family != other.family || other.length < length)
-        return false;
-    const unsigned whole = length / 8;
-    const unsigned rest = length % 8;
-    return std::equal(bytes.begin(), bytes.begin() + whole, other.bytes.begin()) &&
-           (rest == 0 || (bytes[whole] ^ other.bytes[whole]) >> (8 - rest) == 0);
-}
-
-std::string Prefix::address_text() const {
-    char text[INET6_ADDRSTRLEN];
-    inet_ntop(family, bytes.data(), text, sizeof(text));
-    return text;
-}
-
-std::string Prefix::text() const { return fmt::format("{}/{}", address_text(), length); }
-
 void MatchOptions::add_to(CLI::App& app) {
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* text, const char* type) {
-        app.add_option(name, values, text)
-            ->delimiter(',')
-            ->allow_extra_args(false)
-            ->type_name(type)
-            ->group("What is test traffic");
+        add_list(app, name, values, text, type)->group("What is test traffic");
     };
     list("--port", ports,
          "UDP to this destination port or range (9, and UDP to 198.18.0.0/15 and 2001:2::/48, unless "
@@ -228,29 +175,23 @@ void MatchOptions::add_to(CLI::App& app) {
 match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
     match_cfg cfg{};
     for (const std::string& text : ports)
-        append("--port", cfg.port, cfg.port_count, parse_range("--port", text, 1, 65535));
+        append("--port", cfg.port, cfg.port_count, to_match_range("--port", text, 1, 65535));
     for (const std::string& text : ethertypes)
         append("--ethertype", cfg.ethertype, cfg.ethertype_count, parse_ethertype(text));
     for (const std::string& text : vlans)
-        append("--vlan", cfg.vlan, cfg.vlan_count, parse_range("--vlan", text, 0, 4094));
+        append("--vlan", cfg.vlan, cfg.vlan_count, to_match_range("--vlan", text, 0, 4094));
     for (const std::string& text : inner_vlans)
-        append("--inner-vlan", cfg.inner_vlan, cfg.inner_vlan_count, parse_range("--inner-vlan", text, 0, 4094));
+        append("--inner-vlan", cfg.inner_vlan, cfg.inner_vlan_count, to_match_range("--inner-vlan", text, 0, 4094));
     for (const std::string& text : sources)
         append_prefix("--src", parse_prefix("--src", text), cfg.source4, cfg.source4_count, cfg.source6,
                       cfg.source6_count);
     for (const std::string& text : destinations)
         append_prefix("--dst", parse_prefix("--dst", text), cfg.destination4, cfg.destination4_count, cfg.destination6,
                       cfg.destination6_count);
-    const auto add_macs = [](const char* option, const std::vector<std::string>& texts, auto& macs,
-                             std::uint8_t& count) {
-        for (const std::string& text : texts) {
-            match_mac mac{};
-            std::ranges::copy(parse_mac(option, text).bytes, mac.bytes);
-            append(option, macs, count, mac);
-        }
-    };
-    add_macs("--src-mac", source_macs, cfg.source_mac, cfg.source_mac_count);
-    add_macs("--dst-mac", destination_macs, cfg.destination_mac, cfg.destination_mac_count);
+    for (const std::string& text : source_macs)
+        append("--src-mac", cfg.source_mac, cfg.source_mac_count, parse_match_mac("--src-mac", text, true));
+    for (const std::string& text : destination_macs)
+        append("--dst-mac", cfg.destination_mac, cfg.destination_mac_count, parse_match_mac("--dst-mac", text, false));
 
     cfg.all = all;
     cfg.any_mac = promiscuous || !destination_macs.empty();
@@ -297,6 +238,30 @@ std::vector<MacAddress> wanted_macs(const match_cfg& cfg) {
         macs.push_back(mac);
     }
     return macs;
+}
+
+std::string tester_settings(const match_cfg& cfg, const MacAddress& own_mac, const std::vector<Prefix>& addresses) {
+    std::vector<std::string> settings;
+    const auto any_of = [&](std::string_view what, const auto& items, std::uint8_t count) {
+        std::vector<std::string> texts;
+        collect(texts, items, count);
+        if (count != 0)
+            settings.push_back(fmt::format("{} {}", what, fmt::join(texts, " or ")));
+    };
+    any_of("MAC", cfg.destination_mac, cfg.destination_mac_count);
+    if (cfg.destination_mac_count == 0)
+        settings.push_back("MAC " + to_string(own_mac));
+    for (const Prefix& address : addresses)
+        settings.push_back(fmt::format("{} {}", address.v6() ? "IPv6" : "IPv4", address.text()));
+    any_of("IPv4", cfg.destination4, cfg.destination4_count);
+    any_of("IPv6", cfg.destination6, cfg.destination6_count);
+    any_of("UDP port", cfg.port, cfg.port_count);
+    any_of("EtherType", cfg.ethertype, cfg.ethertype_count);
+    any_of("VLAN", cfg.vlan, cfg.vlan_count);
+    any_of("inner VLAN", cfg.inner_vlan, cfg.inner_vlan_count);
+    if (cfg.vlan_count + cfg.inner_vlan_count == 0)
+        settings.emplace_back("no VLAN");
+    return fmt::format("{}", fmt::join(settings, ", "));
 }
 
 std::string describe(const match_cfg& cfg) {

@@ -5,13 +5,10 @@
 #pragma once
 
 #include "bpf/abi.h"
+#include "loader/ip_address.h"
 #include "loader/mac_address.h"
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -19,20 +16,6 @@ class App;
 }
 
 namespace responder {
-
-// An address with the length of its prefix. IPv4 has 4 bytes.
-struct Prefix {
-    int family = 0; // AF_INET or AF_INET6
-    std::array<std::uint8_t, 16> bytes{};
-    unsigned length = 0;
-
-    // "198.18.0.0/15", "2001:2::/48"; without a slash a host. nullopt for anything else.
-    static std::optional<Prefix> parse(std::string_view text);
-    bool is_host() const noexcept;
-    bool contains(const Prefix& other) const noexcept;
-    std::string address_text() const;
-    std::string text() const; // with its length
-};
 
 struct MatchOptions {
     // As given; empty where not.
@@ -52,6 +35,10 @@ struct MatchOptions {
 
 // MAC addresses that the NIC must be asked to let through for this configuration.
 std::vector<MacAddress> wanted_macs(const match_cfg& cfg);
+
+// What to set a tester to, so that its frames are test traffic: "MAC 02:00:00:00:00:01, IPv4 198.18.1.2/24, UDP port 9
+// or 5000-5010, VLAN 5".
+std::string tester_settings(const match_cfg& cfg, const MacAddress& own_mac, const std::vector<Prefix>& addresses);
 
 // "UDP port 9; UDP to 198.18.0.0/15, 2001:2::/48; only VLAN 5"
 std::string describe(const match_cfg& cfg);

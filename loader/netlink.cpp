@@ -5,6 +5,7 @@
 #include "loader/error.h"
 
 #include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
 #include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -21,8 +22,8 @@ namespace {
 // A link's message with statistics, XDP and the like is 2 to 3 KiB; libmnl's own advice is 8 KiB or a page.
 constexpr std::size_t buffer_size = 32768;
 
-MnlSocket open_socket(unsigned groups) {
-    MnlSocket socket(mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC));
+MnlSocket open_socket(unsigned groups, int bus = NETLINK_ROUTE) {
+    MnlSocket socket(mnl_socket_open2(bus, SOCK_CLOEXEC));
     if (!socket)
         throw Error::from_errno(ExitCode::os, "open a netlink socket", errno);
     if (mnl_socket_bind(socket.get(), groups, MNL_SOCKET_AUTOPID) < 0)
@@ -57,7 +58,6 @@ void read_counters(const nlattr* attribute, NicCounters& counters) {
         .rx_packets = stats.rx_packets,
         .rx_bytes = stats.rx_bytes,
         .tx_packets = stats.tx_packets,
-        .tx_bytes = stats.tx_bytes,
         .rx_errors = stats.rx_errors,
         .rx_dropped = stats.rx_dropped,
         .rx_missed = stats.rx_missed_errors,
@@ -115,6 +115,7 @@ void read_message(const nlmsghdr* message, LinkState& link) {
     link.index = header->ifi_index;
     link.up = (header->ifi_flags & IFF_UP) != 0;
     link.carrier = (header->ifi_flags & IFF_LOWER_UP) != 0;
+    bool lower_is_elsewhere = false; // in another namespace (a veth's peer), where its index means nothing to us
     for_each_attribute<ifinfomsg>(message, [&](const nlattr* attribute) {
         switch (mnl_attr_get_type(attribute)) {
         case IFLA_IFNAME:
@@ -130,7 +131,7 @@ void read_message(const nlmsghdr* message, LinkState& link) {
             link.lower = static_cast<int>(mnl_attr_get_u32(attribute));
             break;
         case IFLA_LINK_NETNSID:
-            link.lower_elsewhere = true;
+            lower_is_elsewhere = true;
             break;
         case IFLA_NUM_RX_QUEUES:
             link.receive_queues = mnl_attr_get_u32(attribute);
@@ -155,8 +156,8 @@ void read_message(const nlmsghdr* message, LinkState& link) {
             break;
         }
     });
-    if (link.lower_elsewhere)
-        link.lower = 0; // an index of another namespace means nothing here
+    if (lower_is_elsewhere)
+        link.lower = 0;
 }
 
 nlmsghdr* start_message(char* buffer, std::uint16_t type, std::uint16_t flags, std::uint32_t sequence) {
@@ -186,7 +187,55 @@ int ask(mnl_socket* socket, const nlmsghdr* question, mnl_cb_t visit, void* data
     return result;
 }
 
+// linux/netdev.h
+constexpr std::uint8_t netdev_cmd_dev_get = 1;
+constexpr std::uint8_t netdev_family_version = 1;
+constexpr std::uint16_t netdev_a_dev_ifindex = 1;
+constexpr std::uint16_t netdev_a_dev_xdp_features = 3;
+
+nlmsghdr* start_generic_message(char* buffer, std::uint16_t family, std::uint8_t command, std::uint8_t version,
+                                std::uint32_t sequence) {
+    nlmsghdr* message = start_message(buffer, family, NLM_F_ACK, sequence);
+    auto* header = static_cast<genlmsghdr*>(mnl_nlmsg_put_extra_header(message, sizeof(genlmsghdr)));
+    header->cmd = command;
+    header->version = version;
+    return message;
+}
+
+// The answer's attribute of this type, read by `get`; nullopt where the kernel refuses or does not give it.
+template <auto get>
+auto ask_for(mnl_socket* socket, const nlmsghdr* question, std::uint16_t type) {
+    struct Answer {
+        std::uint16_t type;
+        std::optional<decltype(get(nullptr))> value{};
+    } answer{type};
+    const auto visit = [](const nlmsghdr* message, void* data) -> int {
+        auto& a = *static_cast<Answer*>(data);
+        for_each_attribute<genlmsghdr>(message, [&](const nlattr* attribute) {
+            if (mnl_attr_get_type(attribute) == a.type)
+                a.value = get(attribute);
+        });
+        return MNL_CB_OK;
+    };
+    if (ask(socket, question, visit, &answer) < 0)
+        answer.value.reset();
+    return answer.value;
+}
+
 } // namespace
+
+std::optional<std::uint64_t> xdp_features(int ifindex) {
+    const MnlSocket socket = open_socket(0, NETLINK_GENERIC);
+    char buffer[256];
+    nlmsghdr* question = start_generic_message(buffer, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 1);
+    mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, "netdev");
+    const auto family = ask_for<mnl_attr_get_u16>(socket.get(), question, CTRL_ATTR_FAMILY_ID);
+    if (!family)
+        return std::nullopt;
+    question = start_generic_message(buffer, *family, netdev_cmd_dev_get, netdev_family_version, 2);
+    mnl_attr_put_u32(question, netdev_a_dev_ifindex, static_cast<std::uint32_t>(ifindex));
+    return ask_for<mnl_attr_get_u64>(socket.get(), question, netdev_a_dev_xdp_features);
+}
 
 void CloseMnlSocket::operator()(mnl_socket* socket) const noexcept { mnl_socket_close(socket); }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // rtnetlink, by libmnl: one question and its answers (NetlinkSocket), and the kernel's own announcements of what
-// happens to interfaces (LinkMonitor). In the network namespace of the thread that constructs them, for good.
+// happens to interfaces (LinkMonitor). In the network namespace of the thread that constructs them, for good. Of
+// generic netlink, one question: xdp_features().
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 struct nlmsghdr;
@@ -23,7 +25,6 @@ struct NicCounters {
     std::uint64_t rx_packets = 0;
     std::uint64_t rx_bytes = 0;
     std::uint64_t tx_packets = 0;
-    std::uint64_t tx_bytes = 0;
     std::uint64_t rx_errors = 0;
     std::uint64_t rx_dropped = 0;     // by the driver for want of room, or by the stack
     std::uint64_t rx_missed = 0;      // by the NIC for want of a descriptor
@@ -32,13 +33,16 @@ struct NicCounters {
     std::uint64_t rx_length_errors = 0;
     std::uint64_t rx_crc_errors = 0;
     std::uint64_t rx_frame_errors = 0;
+
+    // Frames that were on the wire and that the NIC had to leave.
+    std::uint64_t missed() const noexcept { return rx_missed + rx_fifo_errors; }
 };
 
 inline constexpr std::uint64_t NicCounters::*nic_counter_fields[] = {
-    &NicCounters::rx_packets,       &NicCounters::rx_bytes,       &NicCounters::tx_packets,
-    &NicCounters::tx_bytes,         &NicCounters::rx_errors,      &NicCounters::rx_dropped,
-    &NicCounters::rx_missed,        &NicCounters::rx_fifo_errors, &NicCounters::rx_over_errors,
-    &NicCounters::rx_length_errors, &NicCounters::rx_crc_errors,  &NicCounters::rx_frame_errors,
+    &NicCounters::rx_packets,     &NicCounters::rx_bytes,        &NicCounters::tx_packets,
+    &NicCounters::rx_errors,      &NicCounters::rx_dropped,      &NicCounters::rx_missed,
+    &NicCounters::rx_fifo_errors, &NicCounters::rx_over_errors,  &NicCounters::rx_length_errors,
+    &NicCounters::rx_crc_errors,  &NicCounters::rx_frame_errors,
 };
 
 // By how much a counter rose between two readings. One that fell was set to 0 by its driver, or is 16 bits wide and
@@ -61,21 +65,27 @@ static_assert(counter_rise(1'000'000, 5) == 5);
 struct LinkState {
     int index = 0;
     std::string name;
-    bool up = false;          // IFF_UP: switched on by the administrator
-    bool carrier = false;     // IFF_LOWER_UP: a partner at the far end of the cable
+    bool up = false;      // IFF_UP: switched on by the administrator
+    bool carrier = false; // IFF_LOWER_UP: a partner at the far end of the cable
     unsigned mtu = 0;
     unsigned receive_queues = 1; // IFLA_NUM_RX_QUEUES: what rx_queue_index can be at most, plus one
     MacAddress mac;
     std::string kind;                 // "veth", "bridge"; empty for hardware
     int master = 0;                   // the bridge or bond that it is a port of, or 0
-    int lower = 0;                    // the interface that it sits on (VLAN, macvlan), or 0
-    bool lower_elsewhere = false;     // that one is in another namespace (a veth's peer)
+    int lower = 0;                    // the interface of this namespace that it sits on (VLAN, macvlan), or 0
     std::uint32_t native_program = 0; // ids of XDP programs on it, 0 where there is none
     std::uint32_t generic_program = 0;
     std::uint32_t offloaded_program = 0;
     std::uint32_t carrier_down_count = 0; // times that the carrier was lost since the interface exists
     NicCounters counters;
+
+    bool has_program(std::uint32_t id) const noexcept { return id == native_program || id == generic_program; }
 };
+
+// What a driver can do with XDP, bits of enum netdev_xdp_act (linux/netdev.h, which Debian 12 does not have); nullopt
+// where the kernel cannot say: before Linux 6.3.
+inline constexpr std::uint64_t xdp_feature_transmit = 4; // NETDEV_XDP_ACT_NDO_XMIT
+std::optional<std::uint64_t> xdp_features(int ifindex);
 
 struct CloseMnlSocket {
     void operator()(mnl_socket* socket) const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a frame costs on the wire, and what that makes of a line's rate. Sizes named frame_size_with_fcs are RFC 1242's
+// What a frame costs on the wire. Sizes named frame_size_with_fcs are RFC 1242's
 // and RFC 2544's data link frame size: from the first octet behind the preamble to the end of the FCS.
 
 #pragma once
@@ -13,11 +13,6 @@ constexpr std::uint64_t fcs_bytes = 4;               // a NIC takes it off befor
 constexpr std::uint64_t preamble_and_gap_bytes = 20; // preamble 7, start of frame 1, interframe gap 12 (IEEE 802.3)
 constexpr std::uint64_t smallest_frame = 64;
 
-// RFC 5180 appendix A.1: R / (8 * (S + 20)), rounded down.
-constexpr std::uint64_t line_rate_fps(std::uint64_t speed_bps, std::uint64_t frame_size_with_fcs) {
-    return speed_bps / (8 * (frame_size_with_fcs + preamble_and_gap_bytes));
-}
-
 // Octets on the wire for frames whose bytes were counted without FCS.
 constexpr std::uint64_t l2_bytes_with_fcs(std::uint64_t frames, std::uint64_t bytes_without_fcs) {
     return bytes_without_fcs + frames * fcs_bytes;
@@ -25,8 +20,5 @@ constexpr std::uint64_t l2_bytes_with_fcs(std::uint64_t frames, std::uint64_t by
 constexpr std::uint64_t l1_bytes(std::uint64_t frames, std::uint64_t bytes_without_fcs) {
     return l2_bytes_with_fcs(frames, bytes_without_fcs) + frames * preamble_and_gap_bytes;
 }
-
-static_assert(line_rate_fps(2'500'000'000, 64) == 3'720'238);
-static_assert(line_rate_fps(2'500'000'000, 1518) == 203'185);
 
 } // namespace responder::wire

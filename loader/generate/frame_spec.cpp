@@ -2,9 +2,10 @@
 
 #include "loader/generate/frame_spec.h"
 
+#include "bpf/signature/ours.h"
+#include "bpf/signature/pktgen.h"
 #include "loader/error.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ constexpr std::uint8_t protocol_udp = 17;
 unsigned ip_offset(const FrameSpec& spec) {
     return ethernet_length + tag_length * static_cast<unsigned>(spec.vlans.size());
 }
-unsigned udp_offset(const FrameSpec& spec) { return ip_offset(spec) + (spec.source.v6 ? ipv6_length : ipv4_length); }
+unsigned udp_offset(const FrameSpec& spec) { return ip_offset(spec) + (spec.source.v6() ? ipv6_length : ipv4_length); }
 
 void put16(std::uint8_t* at, unsigned value) {
     at[0] = static_cast<std::uint8_t>(value >> 8);
@@ -81,9 +82,34 @@ std::uint32_t udp6_sum(std::span<const std::uint8_t> udp, const FrameSpec& spec)
                 static_cast<std::uint32_t>(udp.size()) + protocol_udp);
 }
 
+// The fields of a signature that change from frame to frame.
+struct Numbers {
+    std::uint32_t check = 0; // of our own
+    std::uint32_t stream = 0;
+    std::uint32_t sequence = 0;
+};
+
+constexpr std::size_t longest_signature = 16;
+static_assert(longest_signature >= OURS_LENGTH && longest_signature >= PKTGEN_LENGTH);
+
+std::span<const std::uint8_t> put_signature(std::array<std::uint8_t, longest_signature>& room, Signature signature,
+                                            const Numbers& numbers) {
+    room = {};
+    if (signature == Signature::pktgen) {
+        put32(&room[PKTGEN_MAGIC_OFFSET], PKTGEN_MAGIC);
+        put32(&room[PKTGEN_SEQUENCE_OFFSET], numbers.sequence);
+        return std::span(room).first<PKTGEN_LENGTH>();
+    }
+    put16(&room[OURS_MAGIC_OFFSET], OURS_MAGIC);
+    put16(&room[OURS_CHECK_OFFSET], numbers.check);
+    put16(&room[OURS_STREAM_OFFSET], numbers.stream);
+    put32(&room[OURS_SEQUENCE_OFFSET], numbers.sequence);
+    return std::span(room).first<OURS_LENGTH>();
+}
+
 // Without UDP checksum.
 std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned source_port, unsigned destination_port,
-                                  std::uint32_t sequence) {
+                                  const Numbers& numbers) {
     std::vector<std::uint8_t> frame(size - fcs_length);
     const unsigned ip_at = ip_offset(spec);
     const unsigned udp_at = udp_offset(spec);
@@ -96,9 +122,9 @@ std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned
         put16(at, tag + 1 < spec.vlans.size() ? ethertype_service_vlan : ethertype_vlan);
         put16(at + 2, spec.vlans[tag]);
     }
-    put16(at, spec.source.v6 ? ethertype_ipv6 : ethertype_ipv4);
+    put16(at, spec.source.v6() ? ethertype_ipv6 : ethertype_ipv4);
 
-    if (spec.source.v6)
+    if (spec.source.v6())
         put_ipv6(frame.data() + ip_at, length - ip_at, spec);
     else
         put_ipv4(frame.data() + ip_at, length - ip_at, spec);
@@ -108,13 +134,11 @@ std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned
     put16(udp + 2, destination_port);
     put16(udp + 4, length - udp_at);
 
-    std::uint8_t signature[GENERATE_SIGNATURE_LENGTH] = {};
-    put32(signature + GENERATE_MAGIC_OFFSET, GENERATE_MAGIC);
-    if (spec.carries_sequence(size))
-        put32(signature + GENERATE_SEQUENCE_OFFSET, sequence);
+    std::array<std::uint8_t, longest_signature> room;
+    const std::span signature = put_signature(room, spec.signature, numbers);
     const std::span payload = std::span(frame).subspan(udp_at + udp_length);
     for (std::size_t i = 0; i < payload.size(); ++i)
-        payload[i] = i < sizeof(signature) ? signature[i] : static_cast<std::uint8_t>(i);
+        payload[i] = i < signature.size() ? signature[i] : static_cast<std::uint8_t>(i);
     return frame;
 }
 
@@ -124,9 +148,9 @@ void put_udp6_checksum(std::span<std::uint8_t> udp, const FrameSpec& spec) {
 }
 
 std::vector<std::uint8_t> frame_with(const FrameSpec& spec, unsigned size, unsigned source_port,
-                                     unsigned destination_port, std::uint32_t sequence) {
-    std::vector<std::uint8_t> frame = lay_out(spec, size, source_port, destination_port, sequence);
-    if (spec.source.v6)
+                                     unsigned destination_port, const Numbers& numbers) {
+    std::vector<std::uint8_t> frame = lay_out(spec, size, source_port, destination_port, numbers);
+    if (spec.source.v6())
         put_udp6_checksum(std::span(frame).subspan(udp_offset(spec)), spec);
     return frame;
 }
@@ -137,31 +161,27 @@ std::vector<std::uint8_t> frame_with(const FrameSpec& spec, unsigned size, unsig
 
 } // namespace
 
-std::optional<IpAddress> IpAddress::parse(std::string_view text) {
-    const std::string terminated(text);
-    IpAddress address;
-    if (inet_pton(AF_INET, terminated.c_str(), address.bytes.data()) == 1)
-        return address;
-    address.v6 = true;
-    if (inet_pton(AF_INET6, terminated.c_str(), address.bytes.data()) == 1)
-        return address;
-    return std::nullopt;
-}
-
 unsigned FrameSpec::smallest_size() const { return *std::ranges::min_element(sizes); }
 unsigned FrameSpec::largest_size() const { return *std::ranges::max_element(sizes); }
 unsigned FrameSpec::header_size() const noexcept { return udp_offset(*this) + udp_length + fcs_length; }
-bool FrameSpec::carries_sequence(unsigned size) const noexcept { return size >= header_size() + GENERATE_TIME_OFFSET; }
+unsigned FrameSpec::smallest_possible_size() const noexcept {
+    const unsigned needed = signature == Signature::ours ? +OURS_LENGTH : +PKTGEN_SEQUENCED_LENGTH;
+    return std::max(smallest_frame_size, header_size() + needed);
+}
 
 void FrameSpec::validate() const {
     if (sizes.empty() || sizes.size() > GENERATE_SIZES)
         refuse("frame sizes", fmt::format("{} of them; 1 to {} can take turns", sizes.size(), +GENERATE_SIZES));
+    if (streams == 0 || streams > 1U << 16 || (streams != 1 && signature != Signature::ours))
+        refuse(fmt::format("{} streams", streams), "our own signature tells 1 to 65536 of them apart, pktgen's none");
+    if (stamped && signature != Signature::ours)
+        refuse("a time of sending", "only our own signature carries one");
     if (vlans.size() > 2)
         refuse("VLAN tags", fmt::format("{} of them; a frame carries at most two", vlans.size()));
     for (const unsigned vlan : vlans)
         if (vlan > 4094)
             refuse(fmt::format("VLAN {}", vlan), "an id is a number from 0 to 4094");
-    if (source.v6 != destination.v6)
+    if (source.v6() != destination.v6())
         refuse("source and destination address", "one is IPv4 and the other IPv6");
     if (source_mac.is_group())
         refuse(fmt::format("source MAC {}", to_string(source_mac)), "a group address cannot send");
@@ -172,45 +192,50 @@ void FrameSpec::validate() const {
         if (size < smallest_frame_size || size > largest_frame_size)
             refuse(fmt::format("frame size {}", size),
                    fmt::format("frames have {} to {} bytes, FCS included", smallest_frame_size, largest_frame_size));
-        // Only IPv6 can come here.
-        if (size < header_size())
+        if (size < smallest_possible_size())
             refuse(fmt::format("frame size {}", size),
-                   fmt::format("UDP over IPv6 with {} VLAN tags needs {} bytes, FCS included, and {} to carry a "
-                               "sequence number",
-                               vlans.size(), header_size(), header_size() + GENERATE_TIME_OFFSET));
+                   fmt::format("UDP over {} with {} VLAN tags and the signature needs {} bytes, FCS included",
+                               source.v6() ? "IPv6" : "IPv4", vlans.size(), smallest_possible_size()));
     }
 }
 
 std::vector<std::uint8_t> build_frame(const FrameSpec& spec, std::uint64_t number) {
     const auto source = static_cast<unsigned>(number % spec.source_ports.count());
     const auto destination = static_cast<unsigned>(number % spec.destination_ports.count());
+    Numbers numbers{.sequence = static_cast<std::uint32_t>(number)};
+    if (spec.signature == Signature::ours) {
+        numbers.stream = static_cast<std::uint32_t>(number % spec.streams);
+        numbers.sequence = static_cast<std::uint32_t>(number / spec.streams);
+        numbers.check = static_cast<std::uint32_t>(ours_check(numbers.stream, numbers.sequence, 0));
+    }
     return frame_with(spec, spec.sizes[number % spec.sizes.size()], spec.source_ports.first + source,
-                      spec.destination_ports.first + destination, static_cast<std::uint32_t>(number));
+                      spec.destination_ports.first + destination, numbers);
 }
 
 std::vector<std::uint8_t> template_frame(const FrameSpec& spec) {
-    return frame_with(spec, spec.largest_size(), spec.source_ports.first, spec.destination_ports.first, 0);
+    return frame_with(spec, spec.largest_size(), spec.source_ports.first, spec.destination_ports.first, {});
 }
 
 generate_cfg generate_config(const FrameSpec& spec) {
     generate_cfg config{};
-    // As far as the magic, or as the smallest frame goes; what a frame changes itself needs no copy.
-    const unsigned head_length =
-        std::min(spec.header_size() - fcs_length + GENERATE_SEQUENCE_OFFSET, spec.smallest_size() - fcs_length) & ~1U;
+    // As far as the signature's first 4 octets, behind which it is written anew for each frame.
+    const unsigned head_length = spec.header_size() - fcs_length + 4;
     for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
         const std::vector<std::uint8_t> frame =
-            lay_out(spec, spec.sizes[i], spec.source_ports.first, spec.destination_ports.first, 0);
+            lay_out(spec, spec.sizes[i], spec.source_ports.first, spec.destination_ports.first, {});
         generate_size& size = config.size[i];
         std::copy_n(frame.begin(), head_length, size.head);
-        if (spec.source.v6)
+        if (spec.source.v6())
             size.udp_sum = udp6_sum(std::span(frame).subspan(udp_offset(spec)), spec);
         size.length = static_cast<std::uint16_t>(frame.size());
-        size.sequenced = spec.carries_sequence(spec.sizes[i]);
     }
     config.size_count = static_cast<std::uint8_t>(spec.sizes.size());
     config.head_length = static_cast<std::uint8_t>(head_length);
     config.udp_offset = static_cast<std::uint8_t>(udp_offset(spec));
-    config.udp6 = spec.source.v6;
+    config.udp6 = spec.source.v6();
+    config.ours = spec.signature == Signature::ours;
+    config.stamped = spec.stamped;
+    config.streams = spec.streams;
     config.source_ports = spec.source_ports.count();
     config.destination_ports = spec.destination_ports.count();
     return config;

@@ -28,6 +28,8 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock; // CLOCK_MONOTONIC, as is bpf_ktime_get_ns()
 using namespace std::chrono_literals;
 
+constexpr int loopback_ifindex = 1; // in every namespace (include/net/flow.h of the kernel)
+
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // Pages of one run of the kernel's, after which the next is begun: as many as can be (223 s of waiting, longer of
@@ -81,6 +83,20 @@ void sleep_until(steady_clock::time_point time) noexcept {
     at.tv_sec = seconds.count();
     at.tv_nsec = nanoseconds(since_boot - seconds).count();
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr); // ends early when woken
+}
+
+// Where the kernel hands the driver no frame, a counter of everybody's frames rises all the same.
+void check_driver(const LinkState& link) {
+    if (link.index == loopback_ifindex)
+        throw Error(ExitCode::os, link.name, "the loopback interface cannot send XDP frames",
+                    "send from one end of a veth pair and receive at the other");
+    // A veth can where its far end takes them, which may come to do so later.
+    if (link.kind == "veth")
+        return;
+    if (const auto features = xdp_features(link.index); features && (*features & xdp_feature_transmit) == 0)
+        throw Error(ExitCode::os, link.name, "its driver cannot send XDP frames (ndo_xdp_xmit)",
+                    link.kind.empty() ? "some can only with an XDP program on the port"
+                                      : "send from a physical port or from one end of a veth pair");
 }
 
 void check_fit(const LinkState& link, const FrameSpec& spec) {
@@ -155,6 +171,7 @@ struct LiveFrameSender::Run {
 
 LiveFrameSender::LiveFrameSender(const Netdev& netdev, const FrameSpec& spec) : netdev_(netdev), counter_(netdev) {
     spec.validate();
+    check_driver(counter_.link());
     check_fit(counter_.link(), spec);
     skeleton_->rodata->generate_cfg = generate_config(spec);
     skeleton_.load();
@@ -193,9 +210,7 @@ generate_state LiveFrameSender::state() const noexcept {
     return copy;
 }
 
-void LiveFrameSender::set_limit(std::uint64_t limit) const noexcept {
-    std::atomic_ref(skeleton_->bss->generate_run.limit).store(limit);
-}
+void LiveFrameSender::stop_program() const noexcept { std::atomic_ref(skeleton_->bss->generate_run.limit).store(0); }
 
 // The sending thread.
 void LiveFrameSender::work(Run& run) const noexcept {
@@ -232,9 +247,9 @@ void LiveFrameSender::watch(Run& run, pthread_t thread, Sent& sent, const std::a
         const auto wake_up = std::min(steady_clock::now() + tick, deadline(run));
         if (run.changed.wait_until(lock, wake_up, done))
             return;
-    } while (!is_over(run, sent, stop));
+    } while (observe(run, sent, stop));
 
-    set_limit(0);
+    stop_program();
     run.finish = true;
     // Again and again: a signal that comes just before the system call does not interrupt it.
     do
@@ -250,29 +265,29 @@ steady_clock::time_point LiveFrameSender::deadline(const Run& run) const noexcep
     return (first_ns != 0 ? steady_clock::time_point(nanoseconds(first_ns)) : run.begin + 1s) + run.plan.duration;
 }
 
-bool LiveFrameSender::is_over(Run& run, Sent& sent, const std::atomic<bool>& stop) {
+bool LiveFrameSender::observe(Run& run, Sent& sent, const std::atomic<bool>& stop) {
     const auto now = steady_clock::now();
     if (stop) {
         sent.end = Sent::End::stopped;
-        return true;
+        return false;
     }
     const std::uint64_t frames = state().frames;
     if (now >= deadline(run) || frames >= run.limit)
-        return true;
-    if (now < run.next_look)
         return false;
+    if (now < run.next_look)
+        return true;
     run.next_look = now + look_interval;
     if (!counter_.read()) {
         sent.end = Sent::End::interface_gone;
-        return true;
+        return false;
     }
     const LinkState& link = counter_.link();
     sent.link_was_down |= !link.up || !link.carrier || link.carrier_down_count != run.carrier_losses;
     if (now - run.begin > patience && frames > 0 && counter_.value() == run.counter_at_start) {
         sent.end = Sent::End::nothing_leaves;
-        return true;
+        return false;
     }
-    return false;
+    return true;
 }
 
 // Frames may still be on their way to the counter, and some drivers bring it up to date once a second.
@@ -284,6 +299,8 @@ void LiveFrameSender::settle(const Run& run, Sent& sent) {
         const bool there = counter_.read();
         const auto now = steady_clock::now();
         sent.counted = counter_.value() - run.counter_at_start;
+        sent.link_is_down = !counter_.link().up || !counter_.link().carrier;
+        sent.link_was_down |= sent.link_is_down;
         if (!there)
             sent.end = Sent::End::interface_gone;
         if (counter_.value() != before)
@@ -317,7 +334,7 @@ Sent LiveFrameSender::send(const SendPlan& plan, const std::atomic<bool>& stop) 
     skeleton_->bss->generate_run = {
         .limit = run.limit, .interval = interval, .stamp_mask = plan.rate_fps > 0 ? 0 : stamp_mask_full_speed};
 
-    Sent sent{.counter = counter_.name(), .only_xdp = counter_.counts_only_xdp()};
+    Sent sent{.counter = counter_.kind()};
     std::thread thread = [&] {
         const OtherSignalsBlocked blocked;
         return std::thread([&] { work(run); });

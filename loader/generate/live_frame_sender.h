@@ -28,7 +28,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 namespace responder {
@@ -49,11 +49,11 @@ struct Sent {
     End end = End::planned;
     std::uint64_t handed_over = 0; // frames made and given to the driver
     std::uint64_t counted = 0;     // by how much the interface's counter rose, which may include frames of others
-    std::string_view counter;      // which counter that is,
-    bool only_xdp = false;         // and whether it leaves out what the network stack sends
-    bool link_was_down = false;    // at any time
-    // From the first frame to one interval after the last, by the clock that the program read; 0 for a single frame.
-    double seconds = 0;
+    SentCounter::Kind counter = SentCounter::Kind::tx_packets;
+    bool link_was_down = false; // at any time
+    bool link_is_down = false;  // at the end
+    // From the first frame to one interval after the last, by the clock that the program read; none for a single frame.
+    std::optional<double> seconds{};
 
     std::uint64_t left() const noexcept { return counted < handed_over ? counted : handed_over; }
     std::uint64_t refused() const noexcept { return handed_over - left(); }
@@ -63,8 +63,8 @@ class LiveFrameSender {
   public:
     static constexpr double slow_rate_fps = 10'000;
 
-    // Throws Error where the frames are none or do not fit, the interface has no link, or the kernel has no live
-    // frames.
+    // Throws Error where the frames are none or do not fit, the interface has no link or a driver that sends no XDP
+    // frames, as far as the kernel says so, or the kernel has no live frames.
     LiveFrameSender(const Netdev& netdev, const FrameSpec& spec);
 
     // Starts at frame 0 and blocks until the end. `stop` may be set by another thread or in a signal handler; it is
@@ -81,12 +81,14 @@ class LiveFrameSender {
     void work(Run& run) const noexcept;
     // An exception in here would leave the sending thread alone.
     void watch(Run& run, pthread_t thread, Sent& sent, const std::atomic<bool>& stop) noexcept;
-    bool is_over(Run& run, Sent& sent, const std::atomic<bool>& stop);
+    // Reads the interface and its counter when it is time to, and notes in `sent` what they say; false: the end has
+    // come.
+    bool observe(Run& run, Sent& sent, const std::atomic<bool>& stop);
     std::chrono::steady_clock::time_point deadline(const Run& run) const noexcept;
     void settle(const Run& run, Sent& sent);
 
     generate_state state() const noexcept;
-    void set_limit(std::uint64_t limit) const noexcept;
+    void stop_program() const noexcept;
 
     Netdev netdev_;
     Skeleton<generate_bpf> skeleton_;

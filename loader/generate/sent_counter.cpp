@@ -24,7 +24,7 @@ std::optional<std::uint64_t> xdp_xmit_total(const std::vector<std::pair<std::str
 }
 
 SentCounter::SentCounter(const Netdev& netdev)
-    : netdev_(netdev), driver_counts_(xdp_xmit_total(ethtool::statistics(netdev.index())).has_value()) {
+    : netdev_(netdev), kind_(xdp_xmit_total(ethtool::statistics(netdev.index())) ? Kind::xdp_xmit : Kind::tx_packets) {
     if (!read())
         throw Error(ExitCode::temporary, netdev.name(), "the interface went away");
 }
@@ -34,7 +34,7 @@ bool SentCounter::read() {
     if (!netlink_.read_link(netdev_.index(), link))
         return false;
     link_ = link;
-    if (!driver_counts_) {
+    if (kind_ == Kind::tx_packets) {
         value_ = link.counters.tx_packets;
         return true;
     }

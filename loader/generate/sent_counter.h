@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,12 +20,11 @@ namespace responder {
 
 class SentCounter {
   public:
+    enum class Kind { xdp_xmit, tx_packets };
+
     explicit SentCounter(const Netdev& netdev); // throws Error
 
-    // "xdp_xmit" or "tx_packets".
-    std::string_view name() const noexcept { return driver_counts_ ? "xdp_xmit" : "tx_packets"; }
-    // Leaves out what the network stack sends.
-    bool counts_only_xdp() const noexcept { return driver_counts_; }
+    Kind kind() const noexcept { return kind_; }
 
     // Brings value() and link() up to date; false, and both as they were, where the interface is gone.
     bool read();
@@ -36,7 +34,7 @@ class SentCounter {
   private:
     Netdev netdev_;
     NetlinkSocket netlink_;
-    bool driver_counts_ = false;
+    Kind kind_;
     std::uint64_t value_ = 0;
     LinkState link_;
 };

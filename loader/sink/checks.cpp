@@ -3,12 +3,14 @@
 #include "loader/sink/checks.h"
 
 #include "loader/ethtool.h"
+#include "loader/sink/figures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace responder {
 
@@ -31,11 +33,6 @@ double leading_number(const std::string& text) {
     return number;
 }
 
-std::string speed_text(std::uint64_t bps) {
-    return bps % 1'000'000'000 == 0 || bps > 1'000'000'000 ? fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9)
-                                                           : fmt::format("{} Mb/s", bps / 1'000'000);
-}
-
 // Gb/s that a PCIe link carries one way after its line code (PCIe base specification: 8b/10b up to 5 GT/s, then
 // 128b/130b).
 double pcie_gbps(double gigatransfers, double lanes) {
@@ -45,10 +42,9 @@ double pcie_gbps(double gigatransfers, double lanes) {
 // What packet headers and flow control leave of it in practice for 256-byte payloads.
 constexpr double pcie_usable = 0.85;
 
-void check_pcie(const std::string& name, const std::filesystem::path& device, std::uint64_t port_bps,
+void check_link(const std::string& name, std::uint64_t port_bps, const std::filesystem::path& device,
                 std::vector<std::string>& lines) {
-    const std::string speed = read_line(device / "current_link_speed");
-    const double gigatransfers = leading_number(speed);
+    const double gigatransfers = leading_number(read_line(device / "current_link_speed"));
     const double lanes = leading_number(read_line(device / "current_link_width"));
     const double most_gigatransfers = leading_number(read_line(device / "max_link_speed"));
     const double most_lanes = leading_number(read_line(device / "max_link_width"));
@@ -65,7 +61,12 @@ void check_pcie(const std::string& name, const std::filesystem::path& device, st
                                     gigatransfers, lanes, most_gigatransfers, most_lanes));
 }
 
-void check_power_saving(const std::string& name, const std::filesystem::path& device, std::vector<std::string>& lines) {
+} // namespace
+
+std::vector<std::string> check_pcie(const std::string& name, std::uint64_t port_bps,
+                                    const std::filesystem::path& device) {
+    std::vector<std::string> lines;
+    check_link(name, port_bps, device, lines);
     std::string on;
     for (const char* state : {"l0s_aspm", "l1_aspm", "l1_1_aspm", "l1_2_aspm"}) {
         if (read_line(device / "link" / state) == "1")
@@ -74,9 +75,8 @@ void check_power_saving(const std::string& name, const std::filesystem::path& de
     if (!on.empty())
         lines.push_back(fmt::format(
             "{}: PCIe power saving is on ({}): it adds delay and can lose frames at small sizes", name, on));
+    return lines;
 }
-
-} // namespace
 
 std::vector<std::string> check_port(const Netdev& netdev) {
     std::vector<std::string> lines;
@@ -88,9 +88,8 @@ std::vector<std::string> check_port(const Netdev& netdev) {
     if (settings.speed_bps != 0 && settings.half_duplex)
         lines.push_back(fmt::format("{}: the link is half duplex: the far end does not negotiate", name));
 
-    const std::filesystem::path device = std::filesystem::path("/sys/class/net") / name / "device";
-    check_pcie(name, device, settings.speed_bps, lines);
-    check_power_saving(name, device, lines);
+    std::ranges::move(check_pcie(name, settings.speed_bps, "/sys/class/net/" + name + "/device"),
+                      std::back_inserter(lines));
 
     const ethtool::DriverInfo driver = ethtool::driver_info(netdev.index());
     // r8169 names its PHY firmware once it is loaded, and keeps quiet where the file is missing.
@@ -99,7 +98,7 @@ std::vector<std::string> check_port(const Netdev& netdev) {
             "{}: the NIC runs without its firmware file (package firmware-realtek): links can be unstable", name));
 
     const NicCounters counters = netdev.link().counters;
-    if (const std::uint64_t missed = counters.rx_missed + counters.rx_fifo_errors; missed != 0)
+    if (const std::uint64_t missed = counters.missed(); missed != 0)
         lines.push_back(
             fmt::format("{}: the NIC has missed {} frames since it was started, before this test", name, missed));
     if (counters.rx_crc_errors != 0)

@@ -4,6 +4,8 @@
 
 #include "loader/netdev.h"
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,5 +15,9 @@ namespace responder {
 // (speed, duplex, PCIe, power saving, firmware, frames missed already). Empty where nothing is off, or nothing is
 // known.
 std::vector<std::string> check_port(const Netdev& netdev);
+
+// The part about PCIe, of a port with this speed (0: unknown) whose device's folder in sysfs this is.
+std::vector<std::string> check_pcie(const std::string& name, std::uint64_t port_bps,
+                                    const std::filesystem::path& device);
 
 } // namespace responder

@@ -9,6 +9,8 @@
 #include "loader/netlink.h"
 
 #include <array>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace responder {
@@ -30,6 +32,12 @@ inline constexpr RateField rate_fields[] = {
 
 // L1 rate over the line's; -1 where the line's speed is unknown.
 double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept;
+
+// A line's speed: "100 Mb/s", "2.5 Gb/s".
+std::string speed_text(std::uint64_t bps);
+
+// "740 ns", "12.5 us", "1.204 ms"
+std::string time_text(double ns);
 
 struct SlotName {
     sink_slot slot;
@@ -60,12 +68,12 @@ struct NicField {
     std::string_view text;
     std::uint64_t NicCounters::*value;
 };
-// In the words of linux/if_link.h.
+// In the words of linux/if_link.h. Not rx_dropped, which is no loss of the NIC's alone: the stack adds to it what it
+// drops of the frames that passed.
 inline constexpr NicField nic_loss_fields[] = {
     {"rx_missed", "missed (no descriptor)", &NicCounters::rx_missed},
     {"rx_fifo_errors", "FIFO overrun", &NicCounters::rx_fifo_errors},
     {"rx_over_errors", "over", &NicCounters::rx_over_errors},
-    {"rx_dropped", "dropped (by the driver, or later by the stack)", &NicCounters::rx_dropped},
     {"rx_crc_errors", "CRC", &NicCounters::rx_crc_errors},
     {"rx_length_errors", "length", &NicCounters::rx_length_errors},
     {"rx_frame_errors", "alignment", &NicCounters::rx_frame_errors},

@@ -78,6 +78,8 @@ bool in_prefixes(const match_prefix4 (&list4)[MATCH_PREFIXES], std::uint8_t coun
 std::string vlan_option(const sink_flow_key& key, const match_cfg& match) {
     if (key.tags == 0)
         return "no VLAN option (these frames have no tag)";
+    if (key.vlan[0] == 4095 || key.vlan[1] == 4095)
+        return "no VLAN option (none takes VLAN 4095, which is reserved)";
     std::string options;
     if (match.vlan_count != 0 && !in_ranges(match.vlan, match.vlan_count, key.vlan[0]))
         options = fmt::format("--vlan {}", key.vlan[0]);
@@ -160,22 +162,22 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
 std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched) {
     struct Flow {
         sink_flow_key key;
-        sink_flow flow;
+        std::uint64_t frames;
     };
     std::vector<Flow> flows;
     const int map = port.flows_map();
     // Taken out one by one: what is not looked at again cannot grow old in there.
     for (Flow next; bpf_map_get_next_key(map, nullptr, &next.key) == 0 && flows.size() < SINK_FLOWS;) {
-        if (bpf_map_lookup_elem(map, &next.key, &next.flow) == 0)
+        if (bpf_map_lookup_elem(map, &next.key, &next.frames) == 0)
             flows.push_back(next);
         if (bpf_map_delete_elem(map, &next.key) != 0)
             break;
     }
-    std::ranges::sort(flows, std::greater(), [](const Flow& flow) { return flow.flow.frames; });
+    std::ranges::sort(flows, std::greater(), &Flow::frames);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
-        texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].flow.frames) / watched.count(),
-                                      port.mac(), port.match()));
+        texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].frames) / watched.count(), port.mac(),
+                                      port.match()));
     return texts;
 }
 

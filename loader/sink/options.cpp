@@ -2,32 +2,20 @@
 
 #include "loader/sink/options.h"
 
-#include "loader/command.h"
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace responder {
 
 namespace {
 
-constexpr std::chrono::milliseconds shortest_interval{100}; // two ticks: less would show the ticks, not the traffic
+constexpr unsigned most_streams = 1U << 20; // a gigabyte of places a queue
 
-// A number in front and what follows it; nullopt where there is no finite, non-negative number.
-std::optional<std::pair<double, std::string_view>> split_number(std::string_view text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || !std::isfinite(number) || number < 0)
-        return std::nullopt;
-    return std::pair{number, text.substr(static_cast<std::size_t>(end - text.data()))};
-}
+constexpr std::chrono::milliseconds shortest_interval{100}; // two ticks: less would show the ticks, not the traffic
 
 std::string lower_case(std::string_view text) {
     std::string lower(text);
@@ -35,42 +23,28 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-std::uint64_t parse_count(std::string_view option, const std::string& text, std::uint64_t lowest) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < lowest)
-        throw Error(ExitCode::usage, fmt::format("{} {}", option, text),
-                    fmt::format("not a whole number from {} on", lowest));
-    return number;
-}
-
 std::vector<Prefix> parse_addresses(const std::vector<std::string>& texts) {
     std::vector<Prefix> addresses;
     for (const std::string& text : texts) {
         const auto address = Prefix::parse(text);
         if (!address || !address->is_host() || text.find('/') == text.npos)
-            throw Error(ExitCode::usage, "--address " + text,
-                        "not a host's address with its prefix length, like 198.18.1.2/24 or 2001:2::2/64");
+            refuse_value("--address", text,
+                         "not a host's address with its prefix length, like 198.18.1.2/24 or 2001:2::2/64");
+        if (address->is_first())
+            refuse_value("--address", text,
+                         address->v6() ? "this is the address of any router in that network (RFC 4291)"
+                                       : "this is the address of the network itself",
+                         "give one of a host in it");
+        if (!address->v6() && address->is_last())
+            refuse_value("--address", text, "this is the network's broadcast address", "give one of a host in it");
         if (std::ranges::any_of(addresses, [&](const Prefix& other) { return other.family == address->family; }))
-            throw Error(ExitCode::usage, "--address " + text, "only one IPv4 and one IPv6 address can be answered for");
+            refuse_value("--address", text, "only one IPv4 and one IPv6 address can be answered for");
         addresses.push_back(*address);
     }
     return addresses;
 }
 
 } // namespace
-
-std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text) {
-    constexpr std::pair<std::string_view, double> units[] = {{"", 1e3},   {"s", 1e3},    {"ms", 1},
-                                                             {"m", 60e3}, {"min", 60e3}, {"h", 3600e3}};
-    constexpr double longest = 1e12; // 31 years: well inside what a clock can add
-    const auto number = split_number(text);
-    const auto unit =
-        std::ranges::find(units, number ? number->second : "?", &std::pair<std::string_view, double>::first);
-    if (unit == std::end(units) || number->first * unit->second < 1 || number->first * unit->second > longest)
-        throw Error(ExitCode::usage, fmt::format("{} {}", option, text), "not a time like 10, 500ms, 2m or 1h");
-    return std::chrono::milliseconds(std::llround(number->first * unit->second));
-}
 
 RateCondition RateCondition::parse(std::string_view text) {
     const auto refuse = [&] {
@@ -84,6 +58,8 @@ RateCondition RateCondition::parse(std::string_view text) {
     RateCondition condition{.unit = Unit::fps, .value = number->first, .text = std::string(text)};
     std::string unit = lower_case(number->second);
     if (unit == "%") {
+        if (condition.value > 100)
+            throw refuse();
         condition.unit = Unit::line_percent;
         return condition;
     }
@@ -114,12 +90,21 @@ RateCondition RateCondition::parse(std::string_view text) {
     return condition;
 }
 
+LossLimit LossLimit::parse(std::string_view text) {
+    const auto number = split_number(text);
+    const bool share = number && number->second == "%";
+    if (!number ||
+        !(share ? number->first <= 100 : number->second.empty() && number->first == std::floor(number->first)))
+        refuse_value("--max-loss", text, "not a share like 0.1% or a number of frames like 10");
+    return {.share = share, .value = share ? number->first / 100 : number->first, .text = std::string(text)};
+}
+
 std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv) {
     SinkOptions options;
     options.argv.assign(argv, argv + argc);
     std::vector<std::string> addresses;
     std::string mode = "auto";
-    std::optional<std::string> duration, interval, count, expect_rate, expect_frames, max_missed;
+    std::optional<std::string> duration, interval, count, streams, expect_rate, expect_frames, max_missed, max_loss;
     bool require_native = false;
 
     CLI::App app(
@@ -131,18 +116,19 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         ->required()
         ->type_name("");
     options.match.add_to(app);
-    app.add_option("--address", addresses,
-                   "answer ARP, ND and ping for this address while it runs; the interface's "
-                   "configuration stays as it is")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("ADDRESS/LENGTH")
+    add_list(app, "--address", addresses,
+             "answer ARP, ND and ping for this address while it runs; the interface's configuration stays as it is",
+             "ADDRESS/LENGTH")
         ->group("The port");
     app.add_option("--mode", mode, "auto (native, else generic), native or generic XDP")
         ->type_name("MODE")
         ->group("The port");
     app.add_flag("--require-native", require_native,
                  "fail where the driver has no native XDP (the same as --mode native)")
+        ->group("The port");
+    app.add_option("--streams", streams,
+                   "follow the sequence numbers of up to this many streams (4096, shared among the queues); 0: of none")
+        ->type_name("STREAMS")
         ->group("The port");
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group("The port");
@@ -172,22 +158,18 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     app.add_option("--max-missed", max_missed, "FAIL if the NIC missed more frames than this")
         ->type_name("FRAMES")
         ->group("Verdict");
+    app.add_option("--max-loss", max_loss,
+                   "FAIL if more was lost of the streams on a port than this share (0.1%) or number of frames (10), or "
+                   "if there is no stream")
+        ->type_name("LOSS")
+        ->group("Verdict");
     app.footer(
         "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
         "program, 70 internal, 71 kernel, 74 output, 75 no carrier or interface gone, 77 no permission.\n"
         "man xdp-sink has examples.");
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        write_all(STDOUT_FILENO, app.help());
+    if (!parse_command_line(app, argc, argv))
         return std::nullopt;
-    } catch (const CLI::CallForVersion& version) {
-        write_all(STDOUT_FILENO, std::string(version.what()) + "\n");
-        return std::nullopt;
-    } catch (const CLI::ParseError& error) {
-        throw Error(ExitCode::usage, error.what(), "", "xdp-sink --help lists the options");
-    }
 
     options.addresses = parse_addresses(addresses);
     if (mode == "native" || require_native)
@@ -195,21 +177,28 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     else if (mode == "generic")
         options.mode = ModeChoice::generic;
     else if (mode != "auto")
-        throw Error(ExitCode::usage, "--mode " + mode, "not auto, native or generic");
+        refuse_value("--mode", mode, "not auto, native or generic");
     if (require_native && mode == "generic")
         throw Error(ExitCode::usage, "--require-native with --mode generic", "ask for opposite things");
     if (duration)
         options.duration = parse_duration("--duration", *duration);
-    if (interval)
+    if (interval) {
         options.interval = parse_duration("--interval", *interval);
-    if (options.interval < shortest_interval)
-        throw Error(ExitCode::usage, "--interval " + interval.value_or(""), "shorter than 100ms");
+        if (options.interval < shortest_interval)
+            refuse_value("--interval", *interval, "shorter than 100ms");
+    }
     if (count)
         options.count = parse_count("--count", *count, 1);
     if (expect_frames)
         options.expect_frames = parse_count("--expect-frames", *expect_frames, 0);
     if (max_missed)
         options.max_missed = parse_count("--max-missed", *max_missed, 0);
+    if (streams)
+        options.streams = static_cast<unsigned>(parse_count("--streams", *streams, 0, most_streams));
+    if (max_loss)
+        options.max_loss = LossLimit::parse(*max_loss);
+    if (options.max_loss && options.streams == 0U)
+        throw Error(ExitCode::usage, "--max-loss with --streams 0", "without streams no loss is known");
     if (expect_rate)
         options.expect_rate = RateCondition::parse(*expect_rate);
     if (options.json && options.json_stream)

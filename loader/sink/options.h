@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "loader/command_line.h"
 #include "loader/match_options.h"
 
 #include <chrono>
@@ -28,11 +29,22 @@ struct RateCondition {
     static RateCondition parse(std::string_view text);
 };
 
+// --max-loss: of what was sent, or in frames.
+struct LossLimit {
+    bool share = false;
+    double value = 0;
+    std::string text; // as given
+
+    // "0.1%", "10". Throws Error(usage).
+    static LossLimit parse(std::string_view text);
+};
+
 struct SinkOptions {
     std::vector<std::string> interfaces;
     MatchOptions match;
     std::vector<Prefix> addresses; // at most one of each family
     ModeChoice mode = ModeChoice::automatic;
+    std::optional<unsigned> streams; // most streams that are told apart; 0: none
     bool dispatcher = false;
     bool wait = false;
     bool force = false;
@@ -48,14 +60,12 @@ struct SinkOptions {
     std::optional<RateCondition> expect_rate;
     std::optional<std::uint64_t> expect_frames;
     std::optional<std::uint64_t> max_missed;
+    std::optional<LossLimit> max_loss;
 
     std::vector<std::string> argv;
 };
 
 // nullopt: --help or --version was answered on stdout. Throws Error(usage).
 std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv);
-
-// "10", "10s", "500ms", "2m", "1h". Throws Error(usage) that names the option.
-std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text);
 
 } // namespace responder

@@ -13,15 +13,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <thread>
 
 namespace responder {
 
 namespace {
-
-// A link that goes down this soon after the program came was taken down by the driver for it.
-constexpr std::chrono::seconds attach_window{1};
 
 void require_carrier(const SinkOptions& options, const Netdev& netdev, const LinkState& link) {
     if (options.wait || (link.up && link.carrier))
@@ -38,6 +36,15 @@ MacAddress solicited_node_mac(const Prefix& address) {
     return {{0x33, 0x33, 0xff, address.bytes[13], address.bytes[14], address.bytes[15]}};
 }
 
+// Places for streams that each queue gets. Any of them may see all streams.
+unsigned stream_slots(const SinkOptions& options, unsigned queues) {
+    constexpr unsigned default_places = 4096; // 4 MB in all
+    constexpr unsigned least = 128;           // a queue
+    if (options.streams)
+        return *options.streams == 0 ? 0 : std::bit_ceil(*options.streams);
+    return std::max(std::bit_floor(default_places / queues), least);
+}
+
 void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, const MacAddress& own_mac,
                unsigned queues, bool multi_buffer) {
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
@@ -50,6 +57,9 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     }
     std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
+    cfg.stream_slots = stream_slots(options, queues);
+    bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * queues, 1U));
+    bpf_map__set_max_entries(skeleton.maps.sink_unplaced, queues);
     if (multi_buffer)
         bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
 }
@@ -98,7 +108,13 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
     const LinkState link = netdev_.link();
     mac_ = link.mac;
     mtu_ = link.mtu;
+    is_up_ = link.up;
     has_carrier_ = link.carrier;
+    if (!has_carrier_)
+        outages_.push_back({.cause = Outage::Cause::absent_at_start,
+                            .began = std::chrono::system_clock::now(),
+                            .began_steady = Clock::now(),
+                            .lasted = std::nullopt});
     driver_ = ethtool::driver_info(netdev_.index()).driver;
     queues_in_use_ = ethtool::receive_queues(netdev_.index());
     queues_possible_ = std::max(link.receive_queues, 1U);
@@ -128,11 +144,14 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
     received_while_attaching_ = nic_rise_.rx_packets;
 
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
+    if (const unsigned slots = stream_slots(options, queues_possible_); slots != 0)
+        streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
+                         bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, queues_possible_);
     now_ = counters_->empty_snapshot();
     now_.taken = attached; // frames that came by the first reading came after this
     poll();
     started_ = interval_taken_ = attached;
-    interval_missed_ = frames_missed(nic_rise_);
+    interval_missed_ = nic_rise_.missed();
 }
 
 Port::~Port() = default;
@@ -160,7 +179,11 @@ bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffe
     if (!attached)
         return false;
     program_->map_variables();
-    obtained_ = {.mode = mode, .multi_buffer = multi_buffer, .dispatcher = options.dispatcher, .native_refused = {}};
+    const auto* through_libxdp = std::get_if<DispatcherAttachment>(&attachment_);
+    obtained_ = {.mode = mode,
+                 .multi_buffer = multi_buffer,
+                 .dispatcher = through_libxdp != nullptr && through_libxdp->shared(),
+                 .native_refused = {}};
     return true;
 }
 
@@ -186,34 +209,27 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
     }
     obtained_.native_refused = native_refused;
     if (!native_refused.empty())
-        notes.push_back(
-            fmt::format("{}: generic XDP, because the driver {} refuses native: {}. Each frame still becomes an skb "
-                        "first: expect a part of the native rate, and loss at small frames before that",
-                        netdev_.name(), driver_.empty() ? "(unnamed)" : driver_, native_refused));
+        notes.push_back(fmt::format("{}: generic XDP, because {} refuses native: {}. Each frame still becomes an skb "
+                                    "first: expect a part of the native rate, and loss at small frames before that",
+                                    netdev_.name(), driver_text(), native_refused));
 }
 
 void Port::poll() noexcept {
     const Clock::time_point before = now_.taken;
     counters_->read(now_);
     const std::uint64_t test_frames = test_traffic(now_.total).frames;
-    if (test_frames == test_frames_)
-        return;
-    if (!busy_from_)
-        busy_from_ = before;
-    busy_until_ = now_.taken;
+    if (test_frames != test_frames_)
+        busy_.add(before, now_.taken, test_frames - test_frames_);
     test_frames_ = test_frames;
-}
-
-std::chrono::duration<double> Port::busy() const noexcept {
-    return busy_from_ ? *busy_until_ - *busy_from_ : Clock::duration{0};
 }
 
 Port::Interval Port::take_interval() noexcept {
     follow_nic();
-    const std::uint64_t missed = frames_missed(nic_rise_);
+    const std::uint64_t missed = nic_rise_.missed();
     return {.slots = now_.total - std::exchange(interval_slots_, now_.total),
             .time = now_.taken - std::exchange(interval_taken_, now_.taken),
-            .missed = missed - std::exchange(interval_missed_, missed)};
+            .missed = missed - std::exchange(interval_missed_, missed),
+            .lost = streams_ ? std::optional(streams_->missing()) : std::nullopt};
 }
 
 bool Port::follow_nic() noexcept {
@@ -223,10 +239,20 @@ bool Port::follow_nic() noexcept {
     for (const auto field : nic_counter_fields)
         nic_rise_.*field += counter_rise(nic_last_.*field, link.counters.*field);
     nic_last_ = link.counters;
+    is_attached_ = is_attached_ && is_on(link);
     return true;
 }
 
-std::string Port::link_changed(const LinkState& link) {
+bool Port::is_on(const LinkState& link) noexcept {
+    if (auto* through_libxdp = std::get_if<DispatcherAttachment>(&attachment_))
+        return through_libxdp->is_on(link);
+    const auto* attachment = std::get_if<Attachment>(&attachment_);
+    return attachment != nullptr && attachment->is_on(link);
+}
+
+void Port::restart_clock() noexcept { started_ = interval_taken_ = Clock::now(); }
+
+std::string Port::link_changed(const LinkState& link, bool attaching) {
     std::string text;
     const auto add = [&](std::string news) { text += (text.empty() ? "" : "; ") + std::move(news); };
     if (link.name != netdev_.name()) {
@@ -239,49 +265,61 @@ std::string Port::link_changed(const LinkState& link) {
         program_->set_own_mac(mac_);
         add(fmt::format("{}: the MAC address is now {}", netdev_.name(), to_string(mac_)));
     }
+    is_up_ = link.up;
     if (link.carrier != has_carrier_) {
         has_carrier_ = link.carrier;
-        add(link.carrier ? carrier_came(link) : carrier_went(link));
+        add(link.carrier ? carrier_came(link) : carrier_went(link, attaching));
     }
     return text;
 }
 
-std::string Port::carrier_went(const LinkState& link) {
-    outages_.push_back({.began = std::chrono::system_clock::now(),
+std::string Port::carrier_went(const LinkState& link, bool attaching) {
+    // Not the driver's doing if somebody switched the interface off.
+    outages_.push_back({.cause = link.up && attaching && outages_.empty() ? Outage::Cause::attach : Outage::Cause::lost,
+                        .began = std::chrono::system_clock::now(),
                         .began_steady = Clock::now(),
-                        .lasted = std::nullopt,
-                        // Not if somebody switched the interface off.
-                        .at_attach = link.up && Clock::now() - started_ < attach_window});
+                        .lasted = std::nullopt});
     return fmt::format("{}: the link is down{}", netdev_.name(), link.up ? "" : " (switched off)");
 }
 
 std::string Port::carrier_came(const LinkState& link) {
     speed_bps_ = line_speed(link);
-    if (outages_.empty() || outages_.back().lasted)
-        return fmt::format("{}: the link is up", netdev_.name());
-    Outage& outage = outages_.back();
+    Outage& outage = outages_.back(); // there was no carrier, so there is one, and it is not over
     outage.lasted = Clock::now() - outage.began_steady;
-    return fmt::format("{}: the link is up again, after {:.1f} s{}", netdev_.name(), outage.lasted->count(),
-                       outage.at_attach ? " (the driver took it down when the program was attached)" : "");
+    return fmt::format("{}: the link is up{}, after {:.1f} s{}", netdev_.name(),
+                       outage.cause == Outage::Cause::absent_at_start ? "" : " again", outage.lasted->count(),
+                       outage.cause == Outage::Cause::attach ? " (the driver took it down for the program)" : "");
 }
 
-Books Port::close_books() {
+Books Port::close_books(bool late_frames_count) {
     using namespace std::chrono_literals;
     Books books;
+    Snapshot last = now_;
+    const auto read = [&] {
+        if (late_frames_count) {
+            poll();
+            last = now_;
+        } else {
+            counters_->read(last);
+        }
+        return test_traffic(last.total).frames;
+    };
+    if (streams_ && !late_frames_count)
+        stream_report_ = streams_->read();
     std::uint64_t frames = 0;
     for (const Clock::time_point deadline = Clock::now() + 200ms; !books.settled && Clock::now() < deadline;) {
-        poll();
-        frames = test_frames_;
+        frames = read();
         std::this_thread::sleep_for(50ms);
-        poll();
-        books.settled = frames == test_frames_;
+        books.settled = frames == read();
     }
-    const std::uint64_t program_saw_before = all_traffic(now_.total).frames;
+    const std::uint64_t program_saw_before = all_traffic(last.total).frames;
     const auto driver_counters = ethtool::statistics(netdev_.index());
     books.nic_known = follow_nic();
-    poll();
-    books.settled = books.settled && frames == test_frames_;
-    books.program_saw = all_traffic(now_.total).frames;
+    books.settled = frames == read() && books.settled;
+    if (streams_ && late_frames_count)
+        stream_report_ = streams_->read();
+    books.program_saw = all_traffic(last.total).frames;
+    books.after_the_end = books.program_saw - all_traffic(now_.total).frames;
     if (!books.nic_known)
         return books;
     books.nic = nic_rise_;
@@ -298,7 +336,7 @@ Books Port::close_books() {
     if (books.in_flight != 0) // traffic ran while it was read: the rings were not empty either
         books.in_flight += std::uint64_t{ethtool::receive_ring_size(netdev_.index())} * queues_in_use_;
     books.nic_received = books.nic.rx_packets;
-    const std::uint64_t passed = passed_traffic(now_.total).frames;
+    const std::uint64_t passed = passed_traffic(last.total).frames;
     const auto distance = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; };
     books.nic_leaves_out_dropped = books.program_saw != passed &&
                                    distance(books.nic_received, books.program_saw) > books.in_flight &&

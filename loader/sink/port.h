@@ -9,13 +9,16 @@
 #include "loader/attachment.h"
 #include "loader/counters.h"
 #include "loader/netdev.h"
+#include "loader/sink/busy_time.h"
 #include "loader/sink/options.h"
+#include "loader/sink/streams.h"
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,25 +29,24 @@ namespace responder {
 struct Obtained {
     XdpMode mode = XdpMode::native;
     bool multi_buffer = false;
-    bool dispatcher = false;
+    bool dispatcher = false;    // shared with other programs
     std::string native_refused; // why it is not native, in the kernel's words; empty where it is, or was not asked for
 };
 
 // A time without carrier.
 struct Outage {
+    enum class Cause { absent_at_start, attach, lost };
+    Cause cause = Cause::lost; // attach: the driver took the link down for it
     std::chrono::system_clock::time_point began;
     Clock::time_point began_steady;
     std::optional<std::chrono::duration<double>> lasted; // not yet over
-    bool at_attach = false;                              // began as the program was attached
 };
-
-// Frames that were on the wire and that the NIC had to leave.
-inline std::uint64_t frames_missed(const NicCounters& nic) noexcept { return nic.rx_missed + nic.rx_fifo_errors; }
 
 // The books of a run: what the NIC handed over against what the program saw.
 struct Books {
     bool nic_known = false; // false: the interface went away before its counters could be read
     std::uint64_t program_saw = 0;
+    std::uint64_t after_the_end = 0; // of those, what came while the traffic settled and is in no figure
     std::uint64_t nic_received = 0;
     std::int64_t left_over = 0;          // NIC received - program saw
     std::uint64_t in_flight = 0;         // what can have come between a reading of the NIC and one of the program
@@ -52,7 +54,6 @@ struct Books {
     bool settled = false;                // no test frame came while the last readings were taken
     NicCounters nic;                     // differences over the run
     std::vector<std::pair<std::string, std::uint64_t>> driver; // those of the driver's own that rose and name a loss
-    std::uint64_t missed() const noexcept { return frames_missed(nic); }
 };
 
 class Port {
@@ -66,34 +67,49 @@ class Port {
     const Netdev& netdev() const noexcept { return netdev_; }
     const Obtained& obtained() const noexcept { return obtained_; }
     const match_cfg& match() const noexcept { return match_; }
-    const std::string& driver() const noexcept { return driver_; }
+    const std::string& driver() const noexcept { return driver_; } // may be empty, as of lo
+    std::string_view driver_text() const noexcept {
+        return driver_.empty() ? std::string_view("an unnamed driver") : driver_;
+    }
     const MacAddress& mac() const noexcept { return mac_; }
     unsigned mtu() const noexcept { return mtu_; }
     unsigned queues() const noexcept { return queues_in_use_; }
     std::uint64_t speed_bps() const noexcept { return speed_bps_; }
     bool vlan_stripping_switched_off() const noexcept { return stripping_.switched_off(); }
     const std::vector<Outage>& outages() const noexcept { return outages_; }
+    bool is_up() const noexcept { return is_up_; } // switched on by the administrator
+    bool has_carrier() const noexcept { return has_carrier_; }
 
     // Reads the counters. Cheap, allocates nothing.
     void poll() noexcept;
     const Snapshot& now() const noexcept { return now_; }
     std::chrono::duration<double> elapsed() const noexcept { return now_.taken - started_; }
-    // From the last reading without a test frame to the last one that brought some; 0 where none came.
-    std::chrono::duration<double> busy() const noexcept;
+    BusyTime::Result busy() const noexcept { return busy_.result(); } // how long test frames came
 
     // Since the last call.
     struct Interval {
         SlotCounts slots;
         std::chrono::duration<double> time;
-        std::uint64_t missed; // by the NIC
+        std::uint64_t missed;              // by the NIC
+        std::optional<std::uint64_t> lost; // of the streams, since the start; some may still come
     };
     Interval take_interval() noexcept;
 
-    // News of the link; what a person should know of it, or nothing.
-    std::string link_changed(const LinkState& link);
+    bool follows_streams() const noexcept { return streams_.has_value(); }
+    const StreamReport& streams() const noexcept { return stream_report_; } // once the books are closed
 
-    // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time.
-    Books close_books();
+    // The run begins only now: the time so far is not a part of it.
+    void restart_clock() noexcept;
+
+    // False when somebody else had taken the program off the port by the last interval.
+    bool is_attached() const noexcept { return is_attached_; }
+
+    // News of the link; what a person should know of it, or nothing. `attaching`: the program came just now.
+    std::string link_changed(const LinkState& link, bool attaching);
+
+    // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. What comes
+    // meanwhile belongs to the figures (`late_frames_count`), or to the books alone.
+    Books close_books(bool late_frames_count);
 
     // The flow watch (see flows.h).
     void watch_flows(bool on) noexcept;
@@ -104,9 +120,10 @@ class Port {
 
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
-    std::string carrier_went(const LinkState& link);
+    std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);
     bool follow_nic() noexcept; // false: the interface is gone
+    bool is_on(const LinkState& link) noexcept;
 
     Netdev netdev_;
     NetlinkSocket netlink_;
@@ -126,18 +143,22 @@ class Port {
     std::variant<std::monostate, Attachment, DispatcherAttachment> attachment_;
 
     std::optional<SinkCounters> counters_;
+    std::optional<StreamTable> streams_;
+    StreamReport stream_report_;
     Snapshot now_;
     SlotCounts interval_slots_{};
     Clock::time_point interval_taken_;
     std::uint64_t interval_missed_ = 0;
     Clock::time_point started_;
     std::uint64_t test_frames_ = 0;
-    std::optional<Clock::time_point> busy_from_, busy_until_;
+    BusyTime busy_;
     std::vector<std::pair<std::string, std::uint64_t>> driver_counters_before_;
     NicCounters nic_last_;
     NicCounters nic_rise_; // since before the program was attached; followed, because some counters are narrow
     std::uint64_t received_while_attaching_ = 0;
+    bool is_up_ = false;
     bool has_carrier_ = false;
+    bool is_attached_ = true;
     std::vector<Outage> outages_;
 };
 

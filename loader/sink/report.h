@@ -27,12 +27,16 @@ struct IntervalReport {
     std::optional<std::chrono::duration<double>> left; // of --duration
 };
 
+// What ended a run.
+enum class Ending { duration, count, signal, interface_gone, program_gone };
+
 struct RunReport {
     const SinkOptions& options;
     std::span<const Port> ports;
     std::span<const Books> books; // one a port
     std::chrono::system_clock::time_point started, ended;
-    std::string_view ended_by; // "duration", "count", "signal", "interface"
+    std::chrono::duration<double> duration; // by a clock that does not step
+    Ending ended_by;
     std::optional<Verdict> verdict;
     ExitCode exit_code;
 };
@@ -40,8 +44,7 @@ struct RunReport {
 class Reporter {
   public:
     virtual ~Reporter() = default;
-    virtual void start(const SinkOptions& options, std::span<const Port> ports,
-                       std::chrono::system_clock::time_point now) = 0;
+    virtual void start(const SinkOptions& options, std::span<const Port> ports) = 0;
     virtual void interval(std::span<const IntervalReport> reports) = 0;
     virtual void event(const Port& port, std::string_view text) = 0;
     virtual void summary(const RunReport& run) = 0;
@@ -52,8 +55,7 @@ class TextReporter final : public Reporter {
     enum class To { data, talk }; // stdout, which must not fail; stderr, which may
     // `lines`: also a line an interval.
     TextReporter(To to, bool lines) : is_talk_(to == To::talk), lines_(lines) {}
-    void start(const SinkOptions& options, std::span<const Port> ports,
-               std::chrono::system_clock::time_point now) override;
+    void start(const SinkOptions&, std::span<const Port>) override {} // the session introduces the ports itself
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port&, std::string_view) override {} // talk: the session has it on stderr already
     void summary(const RunReport& run) override;
@@ -64,7 +66,7 @@ class TextReporter final : public Reporter {
 
     bool is_talk_;
     bool lines_;
-    unsigned rows_since_heading_ = 0;
+    std::size_t rows_since_heading_ = 0;
     fmt::memory_buffer buffer_;
 };
 
@@ -72,8 +74,7 @@ class JsonReporter final : public Reporter {
   public:
     // `stream`: a line for each event; otherwise one document at the end.
     explicit JsonReporter(bool stream) : stream_(stream) {}
-    void start(const SinkOptions& options, std::span<const Port> ports,
-               std::chrono::system_clock::time_point now) override;
+    void start(const SinkOptions& options, std::span<const Port> ports) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port& port, std::string_view text) override;
     void summary(const RunReport& run) override;

@@ -45,18 +45,18 @@ void put_slots(JsonWriter& json, std::string_view key, const Names& names, const
 }
 
 void put_port(JsonWriter& json, const Port& port) {
-    json.member("interface", std::string_view(port.netdev().name()));
+    json.member("interface", port.netdev().name());
     json.member("ifindex", port.netdev().index());
-    json.member("driver", std::string_view(port.driver()));
-    json.member("mac", std::string_view(to_string(port.mac())));
+    json.member("driver", port.driver());
+    json.member("mac", to_string(port.mac()));
     json.member("mtu", port.mtu());
     json.member("speed_bps", port.speed_bps());
     json.member("queues", port.queues());
     json.member("mode", to_string(port.obtained().mode));
-    json.member("native_refused", std::string_view(port.obtained().native_refused));
+    json.member("native_refused", port.obtained().native_refused);
     json.member("multi_buffer", port.obtained().multi_buffer);
     json.member("dispatcher", port.obtained().dispatcher);
-    json.member("takes", std::string_view(describe(port.match())));
+    json.member("takes", describe(port.match()));
 }
 
 void put_run(JsonWriter& json, const SinkOptions& options) {
@@ -65,15 +65,16 @@ void put_run(JsonWriter& json, const SinkOptions& options) {
     json.member("version", RESPONDER_VERSION);
     json.begin_array("argv");
     for (const std::string& argument : options.argv)
-        json.value(std::string_view(argument));
+        json.value(argument);
     json.end_array();
-    json.member("kernel", std::string_view(kernel_description()));
+    json.member("kernel", kernel_description());
 }
 
 void put_books(JsonWriter& json, const Books& books) {
     json.begin_object("balance");
     json.member("nic_known", books.nic_known);
     json.member("program_saw", books.program_saw);
+    json.member("after_the_end", books.after_the_end);
     if (books.nic_known) {
         json.member("nic_received", books.nic_received);
         json.member("nic_leaves_out_dropped", books.nic_leaves_out_dropped);
@@ -89,11 +90,94 @@ void put_books(JsonWriter& json, const Books& books) {
     json.member("rx_bytes", books.nic.rx_bytes);
     for (const NicField& field : nic_loss_fields)
         json.member(field.key, books.nic.*field.value);
+    json.member("rx_dropped", books.nic.rx_dropped);
     json.end_object();
     json.begin_object("driver_counters");
     for (const auto& [name, rise] : books.driver)
         json.member(name, rise);
     json.end_object();
+}
+
+void put_stream(JsonWriter& json, const StreamFigures& stream) {
+    json.begin_object();
+    json.member("name", stream_name(stream.key));
+    json.member("format", stream.key.format == STREAM_OURS ? "xdp-responder" : "pktgen");
+    if (stream.key.format == STREAM_OURS)
+        json.member("stream", stream.key.stream);
+    json.member("frames", stream.frames);
+    json.member("lost", stream.lost);
+    json.member("loss_ratio", stream.loss_ratio());
+    json.member("duplicate", stream.duplicate);
+    json.member("stray", stream.stray);
+    json.member("restarts", stream.restarts);
+    json.member("queues", stream.queues);
+    if (stream.late) {
+        json.member("late", stream.late->count);
+        json.member("late_extent_known", stream.late->extent_known);
+        json.member("late_extent_sum", stream.late->extent_sum);
+        json.member("late_extent_max", stream.late->extent_max);
+    }
+    if (stream.delay) {
+        json.member("stamped_frames", stream.delay->frames);
+        json.member("jitter_ns", stream.delay->jitter_ns);
+        json.member("delay_variation_mean_ns", stream.delay->mean_ns);
+        json.member("delay_variation_max_ns", stream.delay->most_ns);
+        json.member("clock_steps", stream.delay->clock_steps);
+    }
+    if (stream.periods) {
+        json.member("loss_periods", stream.periods->count);
+        json.member("longest_loss_period", stream.periods->longest);
+        json.begin_array("loss_periods_by_length");
+        for (std::size_t i = 0; i < stream.periods->by_length.size(); ++i) {
+            if (stream.periods->by_length[i] == 0)
+                continue;
+            json.begin_object();
+            json.member("longest", std::uint64_t{1} << i); // and longer than half of it
+            json.member("periods", stream.periods->by_length[i]);
+            json.end_object();
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
+void put_streams(JsonWriter& json, const StreamReport& report) {
+    json.begin_object("streams");
+    json.member("damaged_frames", report.damaged);
+    json.member("no_room_frames", report.no_room);
+    json.begin_array("list");
+    for (const StreamFigures& stream : report.streams)
+        put_stream(json, stream);
+    json.end_array();
+    json.end_object();
+}
+
+std::string_view ending_name(Ending ending) {
+    switch (ending) {
+    case Ending::duration:
+        return "duration";
+    case Ending::count:
+        return "count";
+    case Ending::signal:
+        return "signal";
+    case Ending::interface_gone:
+        return "interface";
+    case Ending::program_gone:
+        return "program";
+    }
+    return "";
+}
+
+std::string_view cause_name(Outage::Cause cause) {
+    switch (cause) {
+    case Outage::Cause::absent_at_start:
+        return "absent_at_start";
+    case Outage::Cause::attach:
+        return "attach";
+    case Outage::Cause::lost:
+        return "lost";
+    }
+    return "";
 }
 
 void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
@@ -103,9 +187,10 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
     json.member("duration_seconds", port.elapsed().count());
     json.begin_object("test");
     put_frames_and_bytes(json, test);
-    json.member("flowed_seconds", port.busy().count());
+    json.member("flowed_seconds", port.busy().time.count());
+    json.member("flowed_at_most", port.busy().at_most);
     json.begin_object("while_it_flowed");
-    put_rates(json, test, port.busy(), port.speed_bps());
+    put_rates(json, test, port.busy().time, port.speed_bps());
     json.end_object();
     json.begin_object("over_the_run");
     put_rates(json, test, port.elapsed(), port.speed_bps());
@@ -123,6 +208,8 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
     json.end_object();
     put_slots(json, "answered", answer_names, slots);
     put_slots(json, "passed", reason_names, slots);
+    if (port.follows_streams())
+        put_streams(json, port.streams());
     json.begin_array("by_queue");
     for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
         const SlotCounts& counts = port.now().queues[queue];
@@ -142,7 +229,7 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
         put_time(json, "began", outage.began);
         if (outage.lasted)
             json.member("seconds", outage.lasted->count());
-        json.member("at_attach", outage.at_attach);
+        json.member("cause", cause_name(outage.cause));
         json.end_object();
     }
     json.end_array();
@@ -162,8 +249,7 @@ void JsonReporter::begin_event(std::string_view event) {
     put_time(json_, "time", std::chrono::system_clock::now());
 }
 
-void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports,
-                         std::chrono::system_clock::time_point) {
+void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports) {
     if (!stream_)
         return;
     begin_event("start");
@@ -186,7 +272,7 @@ void JsonReporter::interval(std::span<const IntervalReport> reports) {
         const Port::Interval& interval = report.interval;
         const Traffic test = test_traffic(interval.slots);
         begin_event("interval");
-        json_.member("interface", std::string_view(report.port.netdev().name()));
+        json_.member("interface", report.port.netdev().name());
         json_.member("elapsed_seconds", report.port.elapsed().count());
         json_.member("interval_seconds", interval.time.count());
         put_frames_and_bytes(json_, test);
@@ -194,6 +280,8 @@ void JsonReporter::interval(std::span<const IntervalReport> reports) {
         json_.member("answered_frames", answered_traffic(interval.slots).frames);
         json_.member("passed_frames", passed_traffic(interval.slots).frames);
         json_.member("nic_missed", interval.missed);
+        if (interval.lost)
+            json_.member("lost", *interval.lost);
         json_.end_object();
         write();
     }
@@ -203,7 +291,7 @@ void JsonReporter::event(const Port& port, std::string_view text) {
     if (!stream_)
         return;
     begin_event("link");
-    json_.member("interface", std::string_view(port.netdev().name()));
+    json_.member("interface", port.netdev().name());
     json_.member("text", text);
     json_.end_object();
     write();
@@ -219,8 +307,8 @@ void JsonReporter::summary(const RunReport& run) {
     put_run(json_, run.options);
     put_time(json_, "started", run.started);
     put_time(json_, "ended", run.ended);
-    json_.member("ended_by", run.ended_by);
-    json_.member("duration_seconds", std::chrono::duration<double>(run.ended - run.started).count());
+    json_.member("ended_by", ending_name(run.ended_by));
+    json_.member("duration_seconds", run.duration.count());
     json_.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json_.begin_object();
@@ -234,8 +322,8 @@ void JsonReporter::summary(const RunReport& run) {
         json_.begin_array("conditions");
         for (const Condition& condition : run.verdict->conditions) {
             json_.begin_object();
-            json_.member("wanted", std::string_view(condition.wanted));
-            json_.member("measured", std::string_view(condition.measured));
+            json_.member("wanted", condition.wanted);
+            json_.member("measured", condition.measured);
             json_.member("holds", condition.holds);
             json_.end_object();
         }

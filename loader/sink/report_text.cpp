@@ -6,6 +6,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
 namespace responder {
 
 namespace {
@@ -47,12 +52,6 @@ void print_value(Buffer& buffer, double value, int precision, std::size_t width 
 
 constexpr std::size_t column_width(std::string_view heading) { return std::max<std::size_t>(heading.size(), 10) + 2; }
 
-std::string speed_text(std::uint64_t bps) {
-    return bps == 0              ? "no line speed"
-           : bps < 1'000'000'000 ? fmt::format("{} Mb/s", bps / 1'000'000)
-                                 : fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9);
-}
-
 std::string size_text(const SizeBin& bin) {
     if (bin.first == 0)
         return fmt::format("under {}", bin.last + 1);
@@ -61,10 +60,10 @@ std::string size_text(const SizeBin& bin) {
     return bin.first == bin.last ? fmt::format("{}", bin.first) : fmt::format("{}-{}", bin.first, bin.last);
 }
 
-void print_rates(Buffer& buffer, std::string_view label, const Traffic& traffic, std::chrono::duration<double> time,
-                 std::uint64_t speed_bps) {
+void print_rates(Buffer& buffer, std::string_view label, std::string_view bound, const Traffic& traffic,
+                 std::chrono::duration<double> time, std::uint64_t speed_bps) {
     const Rates average = rates(traffic, time);
-    print(buffer, "  {:<17}", label);
+    print(buffer, "  {:<17}{}", label, bound);
     print_value(buffer, average.fps, 0);
     print(buffer, " frames/s");
     for (const RateField& field : rate_fields) {
@@ -99,7 +98,7 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
 void print_books(Buffer& buffer, const Port& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
     print(buffer, "  {:<17}program saw ", "balance");
-    print_count(buffer, all_traffic(slots).frames);
+    print_count(buffer, books.program_saw);
     print(buffer, " = test ");
     print_count(buffer, test_traffic(slots).frames);
     if (const auto answered = answered_traffic(slots).frames; answered != 0) {
@@ -108,6 +107,10 @@ void print_books(Buffer& buffer, const Port& port, const Books& books) {
     }
     print(buffer, " + passed ");
     print_count(buffer, passed_traffic(slots).frames);
+    if (books.after_the_end != 0) {
+        print(buffer, " + after the end ");
+        print_count(buffer, books.after_the_end);
+    }
     if (!books.nic_known) {
         print(buffer, "; the NIC's counters went away with the interface\n");
         return;
@@ -119,7 +122,9 @@ void print_books(Buffer& buffer, const Port& port, const Books& books) {
     print(buffer, "; left over ");
     print_count(buffer, books.left_over);
     print(buffer, " (");
-    if (books.in_flight != 0) {
+    if (!port.is_attached()) {
+        print(buffer, "with what came after the program was taken off");
+    } else if (books.in_flight != 0) {
         print(buffer, "up to ");
         print_count(buffer, books.in_flight);
         print(buffer, " can have been in flight between the two readings");
@@ -129,22 +134,96 @@ void print_books(Buffer& buffer, const Port& port, const Books& books) {
     print(buffer, "{})\n", books.settled ? "" : "; the traffic had not settled");
 }
 
+void print_stream(Buffer& buffer, const StreamFigures& stream) {
+    print_count(buffer, stream.frames);
+    print(buffer, " frames, lost ");
+    print_count(buffer, stream.lost);
+    if (stream.lost != 0)
+        print(buffer, " ({:.2g} %)", 100 * stream.loss_ratio());
+    if (stream.periods && stream.periods->count != 0) {
+        print(buffer, " in ");
+        print_count(buffer, stream.periods->count);
+        print(buffer, " period{} of up to ", stream.periods->count == 1 ? "" : "s");
+        print_count(buffer, stream.periods->longest);
+    }
+    if (stream.late) {
+        print(buffer, ", late ");
+        print_count(buffer, stream.late->count);
+        if (stream.late->extent_known != 0) {
+            print(buffer, " by up to ");
+            print_count(buffer, stream.late->extent_max);
+        }
+    }
+    print(buffer, ", duplicate ");
+    print_count(buffer, stream.duplicate);
+    for (const auto& [text, count] : {std::pair{"stray", stream.stray}, std::pair{"restarts", stream.restarts}}) {
+        if (count == 0)
+            continue;
+        print(buffer, ", {} ", text);
+        print_count(buffer, count);
+    }
+    if (stream.delay) {
+        print(buffer, ", jitter {}, delay varies by up to {} (mean {})", time_text(stream.delay->jitter_ns),
+              time_text(stream.delay->most_ns), time_text(stream.delay->mean_ns));
+        if (stream.delay->clock_steps != 0)
+            print(buffer, ", a clock was set {} times", stream.delay->clock_steps);
+    }
+    if (stream.queues > 1)
+        print(buffer, "; it came by {} queues, so its order is not known", stream.queues);
+    buffer.push_back('\n');
+}
+
+void print_streams(Buffer& buffer, const Port& port) {
+    constexpr std::size_t most_shown = 10;
+    const StreamReport& report = port.streams();
+    if (!report.streams.empty()) {
+        print(buffer, "  {:<17}", report.streams.size() == 1 ? "stream" : "streams");
+        print_count(buffer, report.streams.size());
+        print(buffer, ": ");
+        print_stream(buffer, report.sum());
+        // Where not all can be shown, those that lost most.
+        std::vector<const StreamFigures*> shown;
+        for (const StreamFigures& stream : report.streams)
+            shown.push_back(&stream);
+        if (shown.size() > most_shown)
+            std::ranges::stable_sort(shown, std::greater(), &StreamFigures::lost);
+        for (std::size_t i = 0; i < std::min(shown.size(), most_shown); ++i) {
+            print(buffer, "    {}: ", stream_name(shown[i]->key));
+            print_stream(buffer, *shown[i]);
+        }
+        if (shown.size() > most_shown)
+            print(buffer, "    and {} more, which lost no more than these; --json has them all\n",
+                  shown.size() - most_shown);
+    }
+    if (report.no_room != 0) {
+        print(buffer, "  {:<17}", "no room");
+        print_count(buffer, report.no_room);
+        print(buffer, " frames of more streams than --streams has places for\n");
+    }
+    if (report.damaged != 0) {
+        print(buffer, "  {:<17}", "damaged");
+        print_count(buffer, report.damaged);
+        print(buffer, " frames with our signature and a wrong check\n");
+    }
+}
+
 void print_port(Buffer& buffer, const Port& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
     print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n", port.netdev().name(), port.elapsed().count(),
-          to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "",
-          port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(), port.queues() == 1 ? "" : "s",
-          speed_text(port.speed_bps()));
+          to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(), port.queues(),
+          port.queues() == 1 ? "" : "s", port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()));
     print(buffer, "  {:<17}", "test frames");
     print_count(buffer, test.frames);
     print(buffer, ", ");
     print_count(buffer, test.l2_bytes_with_fcs());
-    print(buffer, " bytes with FCS; traffic flowed for {:.2f} s\n", port.busy().count());
+    const BusyTime::Result busy = port.busy();
+    print(buffer, " bytes with FCS; traffic flowed for {}{:.2f} s\n", busy.at_most ? "at most " : "",
+          busy.time.count());
     if (test.frames != 0) {
-        print_rates(buffer, "while it flowed", test, port.busy(), port.speed_bps());
-        print_rates(buffer, "over the run", test, port.elapsed(), port.speed_bps());
+        print_rates(buffer, "while it flowed", busy.at_most ? "at least " : "", test, busy.time, port.speed_bps());
+        print_rates(buffer, "over the run", "", test, port.elapsed(), port.speed_bps());
         struct NamedBin {
             std::string text;
             sink_slot slot;
@@ -154,7 +233,10 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
             bins.push_back({size_text(bin) + ":", bin.slot});
         print_list(buffer, "sizes with FCS", bins, [&](const NamedBin& bin) { return slots[bin.slot].frames; });
     }
-    if (port.now().queues.size() > 1) {
+    print_streams(buffer, port);
+    const auto used = std::ranges::count_if(port.now().queues,
+                                            [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
+    if (port.queues() > 1 || used > 1) {
         for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
             const SlotCounts& counts = port.now().queues[queue];
             if (all_traffic(counts).frames == 0)
@@ -170,6 +252,11 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
     print_list(buffer, "passed up", reason_names, [&](const SlotName& name) { return slots[name.slot].frames; });
     if (books.nic_known)
         print_list(buffer, "NIC lost", nic_loss_fields, [&](const NicField& field) { return books.nic.*field.value; });
+    if (books.nic_known && books.nic.rx_dropped != 0) {
+        print(buffer, "  {:<17}", "dropped");
+        print_count(buffer, books.nic.rx_dropped);
+        print(buffer, " by the driver, or by the stack of what passed up\n");
+    }
     for (const auto& [name, rise] : books.driver) {
         print(buffer, "  {:<17}{} ", "driver says", name);
         print_count(buffer, rise);
@@ -182,7 +269,10 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
             print(buffer, " for {:.1f} s", outage.lasted->count());
         else
             print(buffer, ", still down");
-        print(buffer, "{}\n", outage.at_attach ? ", when the program was attached" : "");
+        print(buffer, "{}\n",
+              outage.cause == Outage::Cause::absent_at_start ? ", from the start"
+              : outage.cause == Outage::Cause::attach        ? ", taken down by the driver for the program"
+                                                             : "");
     }
     print_books(buffer, port, books);
 }
@@ -205,16 +295,17 @@ void TextReporter::heading() {
         if (field.value == &Rates::l1_bps)
             print(buffer_, "{:>8}", "line %");
     }
-    print(buffer_, "{:>12}{:>12}\n", "passed/s", "NIC missed");
+    print(buffer_, "{:>12}{:>12}{:>12}\n", "passed/s", "NIC missed", "lost");
 }
-
-void TextReporter::start(const SinkOptions&, std::span<const Port>, std::chrono::system_clock::time_point) {}
 
 void TextReporter::interval(std::span<const IntervalReport> reports) {
     if (!lines_)
         return;
     if (rows_since_heading_ == 0)
         heading();
+    rows_since_heading_ += reports.size();
+    if (rows_since_heading_ >= rows_between_headings)
+        rows_since_heading_ = 0;
     for (const IntervalReport& report : reports) {
         const Port::Interval& interval = report.interval;
         const Rates now = rates(test_traffic(interval.slots), interval.time);
@@ -231,10 +322,13 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
         }
         print_value(buffer_, rates(passed_traffic(interval.slots), interval.time).fps, 0, 12);
         print_count(buffer_, interval.missed, 12);
-        if (report.left)
-            print(buffer_, "   {:.0f} s left", report.left->count());
+        if (interval.lost)
+            print_count(buffer_, *interval.lost, 12);
+        else
+            print(buffer_, "{:>12}", "-");
+        if (report.left && report.left->count() > 0)
+            print(buffer_, "   {:.0f} s left", std::ceil(report.left->count()));
         buffer_.push_back('\n');
-        rows_since_heading_ = (rows_since_heading_ + 1) % rows_between_headings;
     }
     write();
 }

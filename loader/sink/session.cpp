@@ -9,11 +9,13 @@
 #include "loader/sink/ssh_session.h"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace responder {
 
@@ -36,6 +38,30 @@ void refuse_ssh_port(const Netdev& netdev, const std::set<int>& ssh_interfaces) 
                     "choose test traffic by --port, --dst or --src, or add --force");
 }
 
+void require_line_speed(const SinkOptions& options, const Port& port) {
+    if (options.expect_rate && options.expect_rate->unit == RateCondition::Unit::line_percent && port.has_carrier() &&
+        port.speed_bps() == 0)
+        throw Error(ExitCode::usage,
+                    fmt::format("{}: --expect-rate {}", port.netdev().name(), options.expect_rate->text),
+                    "this port does not say how fast its line is", "give a rate like 3.7Mfps or 2.4Gbps");
+}
+
+// The stack answers for the addresses that it has, and what comes to them is no test traffic.
+void refuse_own_addresses(const std::vector<Prefix>& addresses) {
+    ifaddrs* first = nullptr;
+    if (getifaddrs(&first) != 0)
+        throw Error::from_errno(ExitCode::os, "list this machine's addresses", errno);
+    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> list(first, &freeifaddrs);
+    for (const ifaddrs* own = first; own != nullptr; own = own->ifa_next) {
+        for (const Prefix& address : addresses) {
+            if (own->ifa_addr != nullptr && IpAddress::from(*own->ifa_addr) == static_cast<const IpAddress&>(address))
+                throw Error(ExitCode::usage, "--address " + address.text(),
+                            fmt::format("{} has this address, and the stack answers for it", own->ifa_name),
+                            "give the test an address of its own, or none, and choose its traffic by --port");
+        }
+    }
+}
+
 } // namespace
 
 Session::Session(const SinkOptions& options) : options_(options) {
@@ -43,18 +69,28 @@ Session::Session(const SinkOptions& options) : options_(options) {
     for (const std::string& name : options.interfaces)
         netdevs.push_back(Netdev::find(name));
     require_capabilities();
+    if (options.dispatcher && !may_look_up_programs())
+        throw Error(ExitCode::no_permission, "--dispatcher",
+                    "CAP_SYS_ADMIN is missing, with which libxdp looks up programs",
+                    "run it as root, or without --dispatcher");
     if (options.match.all && !options.force) {
         const std::set<int> ssh_interfaces = interfaces_of_ssh_session();
         for (const Netdev& netdev : netdevs)
             refuse_ssh_port(netdev, ssh_interfaces);
     }
 
+    refuse_own_addresses(options.addresses);
+
+    ports_.reserve(netdevs.size());
     std::vector<std::string> notes;
     for (Netdev& netdev : netdevs) {
         for (std::string& line : check_port(netdev))
             notes.push_back(std::move(line));
         ports_.emplace_back(options, std::move(netdev), notes);
     }
+    attached_ = Clock::now();
+    for (const Port& port : ports_)
+        require_line_speed(options, port);
     for (const std::string& note : notes)
         say(note);
 
@@ -74,33 +110,29 @@ void Session::introduce() {
     for (const Port& port : ports_) {
         const Obtained& got = port.obtained();
         say(fmt::format("{}: {} XDP{} on {}, {} receive queue{}, MTU {}{}{}", port.netdev().name(), to_string(got.mode),
-                        got.dispatcher ? " through libxdp's dispatcher" : "",
-                        port.driver().empty() ? "an unnamed driver" : port.driver(), port.queues(),
+                        got.dispatcher ? " through libxdp's dispatcher" : "", port.driver_text(), port.queues(),
                         port.queues() == 1 ? "" : "s", port.mtu(), got.multi_buffer ? ", multi-buffer frames" : "",
                         port.vlan_stripping_switched_off() ? "; VLAN tag stripping is off until the end" : ""));
         say(fmt::format("{}: counts and drops {}; everything else goes up the stack", port.netdev().name(),
                         describe(port.match())));
 
-        std::string tester = fmt::format("MAC {}", to_string(port.mac()));
-        for (const Prefix& address : options_.addresses)
-            tester += fmt::format(", {} {}", address.family == AF_INET ? "IPv4" : "IPv6", address.text());
-        const match_cfg& match = port.match();
-        if (match.port_count != 0)
-            tester += fmt::format(", UDP port {}", match.port[0].first);
-        else if (match.ethertype_count != 0)
-            tester += fmt::format(", EtherType 0x{:04x}", match.ethertype[0]);
-        tester += match.vlan_count != 0 ? fmt::format(", VLAN {}", match.vlan[0].first) : ", no VLAN";
-        if (match.inner_vlan_count != 0)
-            tester += fmt::format(", inner VLAN {}", match.inner_vlan[0].first);
-        say(fmt::format("{}: type into the tester: {}", port.netdev().name(), tester));
-        if (options_.dispatcher)
-            say(fmt::format("{}: libxdp's attachment outlives a killed process; `xdp-loader unload` takes it off then",
-                            port.netdev().name()));
+        say(fmt::format("{}: type into the tester: {}", port.netdev().name(),
+                        tester_settings(port.match(), port.mac(), options_.addresses)));
+        if (got.dispatcher)
+            say(fmt::format(
+                "{0}: libxdp's attachment outlives a killed process; `xdp-loader unload {0} --all` takes it "
+                "off then",
+                port.netdev().name()));
+        else if (options_.dispatcher)
+            say(fmt::format(
+                "{0}: this kernel gives libxdp no dispatcher: the program is alone on the port, and none can "
+                "join it. It outlives a killed process; `ip link set dev {0} {1} off` takes it off then",
+                port.netdev().name(), got.mode == XdpMode::native ? "xdpdrv" : "xdpgeneric"));
     }
 }
 
-void Session::end(std::string_view reason) noexcept {
-    if (ended_by_.empty())
+void Session::end(Ending reason) noexcept {
+    if (!ended_by_)
         ended_by_ = reason;
     loop_.stop();
 }
@@ -112,8 +144,27 @@ void Session::report_interval() {
     interval_reports_.clear();
     for (Port& port : ports_)
         interval_reports_.push_back({.port = port, .interval = port.take_interval(), .left = left});
+    if (!waiting_)
+        for (const auto& reporter : reporters_)
+            reporter->interval(interval_reports_);
+    check_attachments();
+}
+
+void Session::report_event(const Port& port, const std::string& text) {
+    say(text);
     for (const auto& reporter : reporters_)
-        reporter->interval(interval_reports_);
+        reporter->event(port, text);
+}
+
+void Session::check_attachments() {
+    const auto lost = std::ranges::find_if_not(ports_, &Port::is_attached);
+    if (lost == ports_.end())
+        return;
+    report_event(*lost,
+                 fmt::format("{}: somebody has taken the XDP program off the port: what came since is not counted",
+                             lost->netdev().name()));
+    ended_by_ = Ending::program_gone; // whatever else ends it
+    loop_.stop();
 }
 
 void Session::help_where_nothing_counts() {
@@ -160,17 +211,25 @@ void Session::tick() {
         port.poll();
         frames += test_traffic(port.now().total).frames;
     }
+    if (waiting_ && (frames != 0 || !awaits_carrier())) {
+        waiting_ = false;
+        for (Port& port : ports_)
+            port.restart_clock();
+        begin();
+    }
     const Clock::time_point now = Clock::now();
     if (now >= next_interval_) {
         report_interval();
         while (next_interval_ <= now)
             next_interval_ += options_.interval;
     }
+    if (waiting_)
+        return;
     help_where_nothing_counts();
     if (options_.count && frames >= *options_.count)
-        end("count");
+        end(Ending::count);
     else if (options_.duration && now - begin_ >= *options_.duration)
-        end("duration");
+        end(Ending::duration);
 }
 
 void Session::link_changed(const LinkState& link, bool removed) {
@@ -179,16 +238,18 @@ void Session::link_changed(const LinkState& link, bool removed) {
         return;
     std::string text;
     if (removed) {
-        text = fmt::format("{}: the interface is gone (deleted, or moved to another namespace)", port->netdev().name());
-        end("interface");
+        text =
+            fmt::format("{}: the interface is gone (deleted, or moved to another namespace{}{})", port->netdev().name(),
+                        port->vlan_stripping_switched_off() ? ", where VLAN tag stripping stays off" : "",
+                        options_.dispatcher ? "; there the program is still on it: `xdp-loader unload`" : "");
+        end(Ending::interface_gone);
     } else {
-        text = port->link_changed(link);
+        // A link that goes down this soon was taken down by the driver for the program. The kernel announces it up to a
+        // second late (net/core/link_watch.c).
+        text = port->link_changed(link, Clock::now() - attached_ < 2s);
     }
-    if (text.empty())
-        return;
-    say(text);
-    for (const auto& reporter : reporters_)
-        reporter->event(*port, text);
+    if (!text.empty())
+        report_event(*port, text);
 }
 
 void Session::links_changed() {
@@ -203,17 +264,32 @@ void Session::links_changed() {
     }
 }
 
-ExitCode Session::run() {
-    if (!options_.quiet)
-        introduce();
+bool Session::awaits_carrier() const noexcept { return std::ranges::none_of(ports_, &Port::has_carrier); }
+
+void Session::begin() noexcept {
     started_ = std::chrono::system_clock::now();
     begin_ = Clock::now();
     next_interval_ = begin_ + options_.interval;
     next_watch_ = begin_ + silence_before_watch;
-    for (const auto& reporter : reporters_)
-        reporter->start(options_, ports_, started_);
+}
 
-    loop_.on_signal([this](int) { end("signal"); });
+ExitCode Session::run() {
+    if (!options_.quiet)
+        introduce();
+    begin();
+    for (const auto& reporter : reporters_)
+        reporter->start(options_, ports_);
+    waiting_ = awaits_carrier();
+    for (const Port& port : ports_)
+        if (!port.has_carrier())
+            say(fmt::format("{}: {}{}", port.netdev().name(),
+                            port.is_up() ? std::string("no carrier yet")
+                                         : fmt::format("switched off (`ip link set {} up`)", port.netdev().name()),
+                            !waiting_            ? ""
+                            : ports_.size() == 1 ? "; the run begins with the carrier"
+                                                 : "; the run begins with the first port that has a carrier"));
+
+    loop_.on_signal([this] { end(Ending::signal); });
     loop_.on_readable(monitor_.fd(), [this] { links_changed(); });
     loop_.on_tick(tick_period, [this] { tick(); });
     sd_notifyf(0, "READY=1\nSTATUS=counting on %zu port(s)", ports_.size());
@@ -222,21 +298,39 @@ ExitCode Session::run() {
     return finish();
 }
 
+// A verdict on it would be none.
+std::string_view Session::why_broken() const noexcept {
+    if (ended_by_ == Ending::interface_gone)
+        return "the interface went away";
+    if (ended_by_ == Ending::program_gone)
+        return "the program was taken off the port";
+    return waiting_ ? "there was no carrier" : "";
+}
+
 ExitCode Session::finish() {
+    const auto ended = std::chrono::system_clock::now();
+    const Clock::duration duration = Clock::now() - begin_;
+    // A signal means "now that it has all come"; a plan means its exact end.
+    const bool late_frames_count = ended_by_ != Ending::duration && ended_by_ != Ending::count;
     std::vector<Books> books;
     std::vector<Measured> measured;
     for (Port& port : ports_) {
-        books.push_back(port.close_books());
+        books.push_back(port.close_books(late_frames_count));
         const Traffic test = test_traffic(port.now().total);
-        measured.push_back({.port = port.netdev().name(),
-                            .test = test,
-                            .rates = rates(test, port.busy()),
-                            .speed_bps = port.speed_bps(),
-                            .missed = books.back().nic_known ? std::optional(books.back().missed()) : std::nullopt});
+        measured.push_back(
+            {.port = port.netdev().name(),
+             .test = test,
+             .rates = rates(test, port.busy().time),
+             .rates_at_least = port.busy().at_most,
+             .speed_bps = port.speed_bps(),
+             .streams = port.streams().streams.empty() ? std::nullopt : std::optional(port.streams().sum()),
+             .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
-    const std::optional<Verdict> verdict = judge(options_, measured);
+    if (ended_by_ != Ending::interface_gone && ended_by_ != Ending::program_gone)
+        check_attachments(); // the last interval's
+    const std::optional<Verdict> verdict = judge(options_, measured, why_broken());
     ExitCode code = ExitCode::ok;
-    if (ended_by_ == "interface")
+    if (ended_by_ == Ending::interface_gone || ended_by_ == Ending::program_gone)
         code = ExitCode::temporary;
     else if (verdict && !verdict->pass())
         code = ExitCode::verdict_fail;
@@ -244,8 +338,9 @@ ExitCode Session::finish() {
                            .ports = ports_,
                            .books = books,
                            .started = started_,
-                           .ended = std::chrono::system_clock::now(),
-                           .ended_by = ended_by_,
+                           .ended = ended,
+                           .duration = duration,
+                           .ended_by = *ended_by_,
                            .verdict = verdict,
                            .exit_code = code};
     for (const auto& reporter : reporters_)

@@ -27,12 +27,17 @@ class Session {
 
   private:
     void introduce();
+    void begin() noexcept;
+    bool awaits_carrier() const noexcept;
     void tick();
     void help_where_nothing_counts();
     void links_changed();
     void link_changed(const LinkState& link, bool removed);
+    void report_event(const Port& port, const std::string& text);
+    void check_attachments();
+    std::string_view why_broken() const noexcept;
     void report_interval();
-    void end(std::string_view reason) noexcept;
+    void end(Ending reason) noexcept;
     ExitCode finish();
 
     const SinkOptions& options_;
@@ -42,9 +47,11 @@ class Session {
     std::vector<std::unique_ptr<Reporter>> reporters_;
     std::vector<IntervalReport> interval_reports_;
     std::chrono::system_clock::time_point started_;
+    Clock::time_point attached_; // all ports
     Clock::time_point begin_;
+    bool waiting_ = false; // --wait, and no port has a carrier yet: the run has not begun
     Clock::time_point next_interval_;
-    std::string_view ended_by_;
+    std::optional<Ending> ended_by_;
 
     // The watch for flows on ports that count nothing.
     std::optional<Clock::time_point> watching_since_;

@@ -2,7 +2,7 @@
 
 #include "loader/sink/ssh_session.h"
 
-#include "loader/match_options.h"
+#include "loader/ip_address.h"
 #include "loader/netlink.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ std::set<int> interfaces_of_ssh_session() {
     }
     if (client.starts_with("::ffff:") && client.find('.') != client.npos)
         client.erase(0, 7); // an IPv4 client of a server that listens on IPv6
-    const auto address = Prefix::parse(client);
+    const auto address = IpAddress::parse(client);
     if (!address)
         return {};
 

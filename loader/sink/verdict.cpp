@@ -12,6 +12,9 @@ namespace responder {
 
 namespace {
 
+// Times are known to about a thousandth: a rate that is exactly as wanted must not fail by the way it is measured.
+constexpr double rate_tolerance = 0.001;
+
 Condition rate_condition(const RateCondition& wanted, const Measured& port) {
     using Unit = RateCondition::Unit;
     const auto bits = [](double bps) { return fmt::format("{:.3f} Mb/s", bps / 1e6); };
@@ -26,7 +29,7 @@ Condition rate_condition(const RateCondition& wanted, const Measured& port) {
         break;
     case Unit::fps:
         measured = port.rates.fps;
-        text = fmt::format("{:.0f} frames/s", measured);
+        text = fmt::format("{:.1f} frames/s", measured);
         break;
     case Unit::l1_bps:
         measured = port.rates.l1_bps, text = bits(measured), layer = " at L1";
@@ -41,28 +44,46 @@ Condition rate_condition(const RateCondition& wanted, const Measured& port) {
         measured = port.rates.payload_bps, text = bits(measured), layer = " of payload";
         break;
     }
+    if (wanted.text.find('@') != wanted.text.npos)
+        layer = ""; // it is said
     return {.wanted = fmt::format("{}: at least {}{} while traffic flowed", port.port, wanted.text, layer),
-            .measured = text,
-            .holds = measured >= wanted.value};
+            .measured = port.rates_at_least && measured >= 0
+                            ? fmt::format("at least {}, for too short a time to tell", text)
+                            : text,
+            .holds = measured >= wanted.value * (1 - rate_tolerance)};
+}
+
+Condition loss_condition(const LossLimit& wanted, const Measured& port) {
+    Condition condition{.wanted = fmt::format("{}: at most {}{} lost of its streams", port.port, wanted.text,
+                                              wanted.share ? "" : " frames"),
+                        .measured = "no stream",
+                        .holds = false};
+    if (!port.streams)
+        return condition;
+    const double lost = wanted.share ? port.streams->loss_ratio() : static_cast<double>(port.streams->lost);
+    condition.measured = fmt::format("{} frames of {} ({:.4g} %)", port.streams->lost, port.streams->sent(),
+                                     100 * port.streams->loss_ratio());
+    condition.holds = lost <= wanted.value;
+    return condition;
 }
 
 } // namespace
 
 bool Verdict::pass() const noexcept { return std::ranges::all_of(conditions, &Condition::holds); }
 
-double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept {
-    return speed_bps == 0 ? -1 : 100 * rates.l1_bps / static_cast<double>(speed_bps);
-}
-
-std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports) {
-    if (!options.expect_rate && !options.expect_frames && !options.max_missed)
+std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports, std::string_view broken) {
+    if (!options.expect_rate && !options.expect_frames && !options.max_missed && !options.max_loss)
         return std::nullopt;
     Verdict verdict;
+    if (!broken.empty())
+        verdict.conditions.push_back({.wanted = "a whole run", .measured = std::string(broken), .holds = false});
     std::uint64_t frames = 0;
     for (const Measured& port : ports) {
         frames += port.test.frames;
         if (options.expect_rate)
             verdict.conditions.push_back(rate_condition(*options.expect_rate, port));
+        if (options.max_loss)
+            verdict.conditions.push_back(loss_condition(*options.max_loss, port));
         if (options.max_missed)
             verdict.conditions.push_back(
                 {.wanted = fmt::format("{}: at most {} frames missed by the NIC", port.port, *options.max_missed),

@@ -6,10 +6,12 @@
 
 #include "loader/counters.h"
 #include "loader/sink/options.h"
+#include "loader/sink/streams.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace responder {
@@ -29,12 +31,16 @@ struct Verdict {
 struct Measured {
     std::string port;
     Traffic test;
-    Rates rates; // while traffic flowed
+    Rates rates;                 // while traffic flowed
+    bool rates_at_least = false; // it flowed too shortly to be timed
     std::uint64_t speed_bps = 0;
-    std::optional<std::uint64_t> missed; // unknown where the NIC's counters could not be read
+    std::optional<StreamFigures> streams; // the sum of them, where there are any
+    std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };
 
 // nullopt where the options set no condition. Rates and missed frames hold for each port, frames for all together.
-std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports);
+// `broken`: why the run was none; empty where it was one.
+std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports,
+                             std::string_view broken = {});
 
 } // namespace responder

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/figures.h"
+
+#include <fmt/format.h>
+
+namespace responder {
+
+double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept {
+    return speed_bps == 0 ? -1 : 100 * rates.l1_bps / static_cast<double>(speed_bps);
+}
+
+std::string speed_text(std::uint64_t bps) {
+    return bps < 1'000'000'000 ? fmt::format("{} Mb/s", bps / 1'000'000)
+                               : fmt::format("{} Gb/s", static_cast<double>(bps) / 1e9);
+}
+
+std::string time_text(double ns) {
+    return ns < 1e3   ? fmt::format("{:.0f} ns", ns)
+           : ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3)
+                      : fmt::format("{:.3f} ms", ns / 1e6);
+}
+
+} // namespace responder

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the sequence numbers of each stream came to. The program follows them (bpf/streams.h, bpf/sequence.h); here its
+// table is read, what still hangs in the windows is settled, and a stream that came by several queues is put together.
+
+#pragma once
+
+#include "bpf/abi.h"
+#include "loader/mapping.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace responder {
+
+// RFC 3357: rows of consecutive lost frames.
+struct LossPeriods {
+    std::uint64_t count = 0;
+    std::uint64_t longest = 0;
+    std::array<std::uint64_t, SEQUENCE_BURSTS> by_length{}; // 1, 2, 3-4, 5-8, ...
+};
+
+// RFC 4737: behind a frame with a higher number. The extent is how many frames it came too late.
+struct LateFrames {
+    std::uint64_t count = 0;
+    std::uint64_t extent_known = 0; // of so many the extent is known
+    std::uint64_t extent_sum = 0;
+    std::uint64_t extent_max = 0;
+};
+
+// Of frames that say when they were sent, from when the sender's program made them to when ours saw them. In ns.
+struct DelayVariation {
+    std::uint64_t frames = 0;
+    double jitter_ns = 0; // RFC 3550
+    double mean_ns = 0;   // above the fastest frame (RFC 5481, PDV)
+    double most_ns = 0;
+    std::uint64_t clock_steps = 0;
+};
+
+struct StreamFigures {
+    stream_key key{};
+    unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
+    std::uint64_t frames = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t duplicate = 0;
+    std::uint64_t stray = 0; // fit nowhere: later than the window is long, or damaged
+    std::uint64_t restarts = 0;
+    // Unknown for a stream on several queues.
+    std::optional<LateFrames> late;
+    std::optional<LossPeriods> periods;
+    std::optional<DelayVariation> delay; // also unknown where frames do not say when they were sent
+
+    std::uint64_t sent() const noexcept { return lost + frames - duplicate - stray; }
+    double loss_ratio() const noexcept; // of what was sent, from the first frame that came to the last
+};
+
+// "stream 3 from 198.18.0.1", "pktgen 198.18.0.1:9 to 198.18.0.2:9"
+std::string stream_name(const stream_key& key);
+
+struct StreamReport {
+    std::vector<StreamFigures> streams; // by source and number
+    std::uint64_t damaged = 0;          // frames with our magic and a wrong check
+    std::uint64_t no_room = 0;          // frames of streams beyond those that the table holds
+
+    StreamFigures sum() const; // of all of them, and of delays the worst; its key says nothing
+};
+
+// One stream as it was found on each of its queues. The last frames count as arrived in order: what is missing is lost.
+StreamFigures stream_figures(const std::vector<stream>& on_queues);
+
+class StreamTable {
+  public:
+    // The program's maps (bpf/streams.h) and what the loader made of them. Throws Error.
+    StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned queues)
+        : streams_(streams_map, std::size_t{slots} * queues), unplaced_(unplaced_map, queues) {}
+
+    StreamReport read() const;
+    std::uint64_t missing() const noexcept; // by now, of all streams; some of them may still come. Allocates nothing.
+
+  private:
+    Mapping<stream> streams_;
+    Mapping<stream_unplaced> unplaced_;
+};
+
+} // namespace responder
