@@ -40,11 +40,6 @@ void announce(const Options& options, const std::string& driver) {
     say(fmt::format("xdp-gen: {}{}: sending frames of {} bytes to {}", options.interface,
                     driver.empty() ? "" : fmt::format(" ({})", driver), sizes,
                     to_string(options.frames.destination_mac)));
-    for (const unsigned size : options.frames.sizes)
-        if (!options.frames.carries_sequence(size)) {
-            say(fmt::format("xdp-gen: frames of {} bytes have no room for a sequence number", size));
-            break;
-        }
 }
 
 // What is not as it should be, once the summary is out.
@@ -55,10 +50,15 @@ ExitCode judge(const Report& report) {
                     "what it sent since its last reading, up to 0.1 s ago, is not counted");
     if (sent.handed_over != 0 && sent.left() == 0) {
         if (sent.link_was_down)
-            throw Error(ExitCode::temporary, report.interface, "not one frame left: the link is down");
-        throw Error(ExitCode::os, report.interface, "not one frame left: the driver refused all of them",
-                    report.driver == "veth" ? "attach an XDP program to the far end of the veth pair; xdp-sink is one"
-                                            : "its driver must be able to send XDP frames (ndo_xdp_xmit)");
+            throw Error(ExitCode::temporary, report.interface,
+                        sent.link_is_down ? "not one frame left: the link is down"
+                                          : "not one frame left: there was no link at times");
+        throw Error(
+            ExitCode::os, report.interface, "not one frame left: the driver refused all of them",
+            report.driver == "veth"
+                ? "attach a native XDP program to the far end of the veth pair: xdp-sink, unless in generic mode"
+                : "it must be able to send XDP frames (ndo_xdp_xmit), and some can only with an XDP program "
+                  "on the port");
     }
     return ExitCode::ok;
 }
@@ -69,9 +69,12 @@ ExitCode run(int argc, const char* const* argv) {
         return ExitCode::ok;
     capture_libbpf_log(options->verbose);
     const Netdev netdev = Netdev::find(options->interface);
-    require_capabilities();
-    if (!options->has_source_mac)
-        options->frames.source_mac = netdev.link().mac;
+    if (!options->destination_mac)
+        throw Error(ExitCode::usage, "--dst-mac is missing", "frames need a receiver",
+                    "give the MAC address of the port that shall receive them, which `ip link` shows over there");
+    require_capabilities(/*packet_sockets=*/false);
+    options->frames.source_mac = options->source_mac.value_or(netdev.link().mac);
+    options->frames.destination_mac = *options->destination_mac;
 
     Report report;
     report.argv.assign(argv, argv + argc);

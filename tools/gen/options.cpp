@@ -2,15 +2,13 @@
 
 #include "tools/gen/options.h"
 
-#include "loader/command.h"
+#include "loader/command_line.h"
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <charconv>
-#include <cmath>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -20,110 +18,118 @@ namespace {
 
 // The command line as it was written, before any of it means something.
 struct Words {
-    std::vector<std::string> sizes{"64"};
-    std::vector<std::string> vlans;
-    std::string count, duration, rate;
-    std::string destination_mac, source_mac, source, destination, source_ports, destination_ports;
+    std::vector<std::string> sizes, vlans;
+    std::optional<std::string> count, duration, rate, streams, signature;
+    bool stamp = false;
+    std::optional<std::string> destination_mac, source_mac, source, destination, source_ports, destination_ports;
 };
 
-[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string why) {
-    throw Error(ExitCode::usage, fmt::format("{} {}", option, text), std::move(why));
-}
-
-// The whole text as a number of type T; nullopt for anything else.
-template <class T>
-std::optional<T> number(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
-
-std::uint64_t parse_count(const std::string& text) {
-    const auto count = number<std::uint64_t>(text);
-    if (!count || *count == 0)
-        refuse("--count", text, "not a whole number from 1");
-    return *count;
-}
-
-double parse_double(std::string_view option, const std::string& text, double least, double most) {
-    const auto value = number<double>(text);
-    if (!value || !(*value >= least && *value <= most))
-        refuse(option, text, fmt::format("not a number from {} to {}", least, most));
-    return *value;
-}
-
-MacAddress parse_mac(std::string_view option, const std::string& text) {
-    const auto mac = MacAddress::parse(text);
-    if (!mac)
-        refuse(option, text, "not a MAC address; it has six pairs of hexadecimal digits between colons");
-    return *mac;
+double parse_rate(const std::string& text) {
+    const auto number = split_number(text);
+    if (!number || !number->second.empty() || number->first < 0.01 || number->first > 1e8)
+        refuse_value("--rate", text, "not a number from 0.01 to 100000000");
+    return number->first;
 }
 
 IpAddress parse_address(std::string_view option, const std::string& text) {
     const auto address = IpAddress::parse(text);
     if (!address)
-        refuse(option, text, "neither an IPv4 nor an IPv6 address");
+        refuse_value(option, text, "neither an IPv4 nor an IPv6 address");
+    if (address->is_unspecified())
+        refuse_value(option, text, "this is the address of nobody");
+    if (address->is_loopback())
+        refuse_value(option, text, "a loopback address is for no wire");
     return *address;
 }
 
-PortRange parse_ports(std::string_view option, const std::string& text) {
-    const auto dash = text.find('-');
-    const auto first = number<std::uint16_t>(std::string_view(text).substr(0, dash));
-    const auto last = dash == text.npos ? first : number<std::uint16_t>(std::string_view(text).substr(dash + 1));
-    if (!first || !last)
-        refuse(option, text, "neither a UDP port nor two of them with a dash between, each from 0 to 65535");
-    return {*first, *last};
+IpAddress parse_source(const std::string& text) {
+    const IpAddress address = parse_address("--src", text);
+    if (address.is_multicast() || address.is_broadcast())
+        refuse_value("--src", text, "a group address cannot send");
+    return address;
 }
 
-std::optional<Options> interpret(const Words& words, Options options) {
+MacAddress parse_station(std::string_view option, const std::string& text) {
+    const MacAddress mac = parse_mac(option, text);
+    if (mac.is_zero())
+        refuse_value(option, text, "this is the address of nobody");
+    return mac;
+}
+
+PortRange parse_ports(std::string_view option, const std::string& text, unsigned lowest) {
+    const auto [first, last] = parse_range(option, text, lowest, 65535);
+    return {first, last};
+}
+
+// RFC 919, RFC 1112 section 6.4 and RFC 2464 section 7.
+MacAddress group_mac(const IpAddress& group) {
+    const auto& b = group.bytes;
+    if (group.is_broadcast())
+        return {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+    if (group.v6())
+        return {{0x33, 0x33, b[12], b[13], b[14], b[15]}};
+    return {{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(b[1] & 0x7f), b[2], b[3]}};
+}
+
+Options interpret(const Words& words, Options options) {
     FrameSpec& frames = options.frames;
-    if (words.destination_mac.empty())
-        throw Error(ExitCode::usage, "--dst-mac is missing", "frames need a receiver",
-                    "give the MAC address of the port that shall receive them, which `ip link` shows over there");
-    frames.destination_mac = parse_mac("--dst-mac", words.destination_mac);
-    options.has_source_mac = !words.source_mac.empty();
-    if (options.has_source_mac)
-        frames.source_mac = parse_mac("--src-mac", words.source_mac);
+    if (words.destination_mac)
+        options.destination_mac = parse_station("--dst-mac", *words.destination_mac);
+    if (words.source_mac)
+        options.source_mac = parse_station("--src-mac", *words.source_mac);
+    if (options.source_mac && options.source_mac->is_group())
+        refuse_value("--src-mac", *words.source_mac, "a group address cannot send");
 
     frames.sizes.clear();
-    for (const std::string& word : words.sizes) {
-        const auto size = number<unsigned>(word);
-        if (!size)
-            refuse("--size", word, "not a frame size in bytes, FCS included");
-        frames.sizes.push_back(*size);
-    }
-    for (const std::string& word : words.vlans) {
-        const auto vlan = number<std::uint16_t>(word);
-        if (!vlan)
-            refuse("--vlan", word, "an id is a number from 0 to 4094");
-        frames.vlans.push_back(*vlan);
-    }
+    for (const std::string& word : words.sizes)
+        frames.sizes.push_back(
+            static_cast<unsigned>(parse_count("--size", word, smallest_frame_size, largest_frame_size)));
+    for (const std::string& word : words.vlans)
+        frames.vlans.push_back(static_cast<std::uint16_t>(parse_count("--vlan", word, 0, 4094)));
 
     // Where only one address is given, the other is the default of its family.
     std::optional<IpAddress> source;
     std::optional<IpAddress> destination;
-    if (!words.source.empty())
-        source = parse_address("--src", words.source);
-    if (!words.destination.empty())
-        destination = parse_address("--dst", words.destination);
-    const bool v6 = (source && source->v6) || (!source && destination && destination->v6);
+    if (words.source)
+        source = parse_source(*words.source);
+    if (words.destination)
+        destination = parse_address("--dst", *words.destination);
+    const bool v6 = source ? source->v6() : destination && destination->v6();
     frames.source = source ? *source : *IpAddress::parse(v6 ? "2001:2::1" : "198.18.0.1");
     frames.destination = destination ? *destination : *IpAddress::parse(v6 ? "2001:2::2" : "198.18.0.2");
-    if (!words.source_ports.empty())
-        frames.source_ports = parse_ports("--src-port", words.source_ports);
-    if (!words.destination_ports.empty())
-        frames.destination_ports = parse_ports("--port", words.destination_ports);
+    if ((frames.destination.is_multicast() || frames.destination.is_broadcast()) && !options.destination_mac)
+        options.destination_mac = group_mac(frames.destination);
+    if (words.signature == "pktgen")
+        frames.signature = Signature::pktgen;
+    else if (words.signature && words.signature != "ours")
+        refuse_value("--signature", *words.signature, "neither ours nor pktgen");
+    frames.stamped = words.stamp;
+    if (frames.stamped && frames.signature == Signature::pktgen)
+        throw Error(ExitCode::usage, "--stamp with --signature pktgen", "only our own signature is stamped");
+    if (words.streams) {
+        // A source port each, as NICs spread flows over their queues by it.
+        const unsigned most = std::numeric_limits<std::uint16_t>::max() - frames.source_ports.first + 1U;
+        frames.streams = static_cast<unsigned>(parse_count("--streams", *words.streams, 1, most));
+        frames.source_ports.last = static_cast<std::uint16_t>(frames.source_ports.first + frames.streams - 1);
+    }
+    if (frames.streams > 1 && frames.signature == Signature::pktgen)
+        throw Error(ExitCode::usage, "--streams with --signature pktgen", "pktgen's signature tells no streams apart");
+    if (words.source_ports)
+        frames.source_ports = parse_ports("--src-port", *words.source_ports, 0); // RFC 768: from nobody
+    if (words.destination_ports)
+        frames.destination_ports = parse_ports("--port", *words.destination_ports, 1);
+    if (frames.sizes.empty())
+        frames.sizes = {frames.smallest_possible_size()};
     frames.validate();
 
-    if (!words.count.empty())
-        options.plan.frames = parse_count(words.count);
-    if (!words.duration.empty())
-        options.plan.duration =
-            std::chrono::nanoseconds(std::llround(1e9 * parse_double("--duration", words.duration, 0.001, 30 * 86400)));
-    if (!words.rate.empty())
-        options.plan.rate_fps = parse_double("--rate", words.rate, 0.01, 1e8);
+    if (words.count && words.duration)
+        throw Error(ExitCode::usage, "--count with --duration", "both say when to end", "choose one");
+    if (words.count)
+        options.plan.frames = parse_count("--count", *words.count, 1);
+    if (words.duration)
+        options.plan.duration = parse_duration("--duration", *words.duration);
+    if (words.rate)
+        options.plan.rate_fps = parse_rate(*words.rate);
     return options;
 }
 
@@ -137,14 +143,15 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                  "xdp-gen");
     app.set_version_flag("--version", "xdp-gen " RESPONDER_VERSION);
     app.add_option("INTERFACE", options.interface, "interface to send from")->required()->type_name("");
-    CLI::Option* count = app.add_option("--count", words.count, "end after this many frames")->type_name("FRAMES");
-    app.add_option("--duration", words.duration, "end after this many seconds")->type_name("SECONDS")->excludes(count);
-    app.add_option("--size", words.sizes, "frame size in bytes, FCS and tags included (64); several take turns")
-        ->type_name("BYTES")
-        ->delimiter(',')
-        ->expected(1)
-        ->take_all();
-    app.add_option("--dst-mac", words.destination_mac, "MAC address of the receiver")->type_name("MAC");
+    app.add_option("--dst-mac", words.destination_mac,
+                   "MAC address of the receiver (required, unless --dst is multicast or 255.255.255.255)")
+        ->type_name("MAC");
+    app.add_option("--count", words.count, "end after this many frames")->type_name("FRAMES");
+    app.add_option("--duration", words.duration, "end after this time (10, 500ms, 2m, 1h)")->type_name("TIME");
+    add_list(app, "--size", words.sizes,
+             "frame size in bytes, FCS and tags included (64, or what IPv6 needs); several take turns. 64 to 9216, "
+             "as far as MTU and kernel allow",
+             "BYTES");
     app.add_option("--src-mac", words.source_mac, "MAC address of the sender (the interface's own)")->type_name("MAC");
     app.add_option("--src", words.source, "IPv4 or IPv6 address of the sender (198.18.0.1, 2001:2::1)")
         ->type_name("ADDRESS");
@@ -154,29 +161,25 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
         ->type_name("PORT[-PORT]");
     app.add_option("--port", words.destination_ports, "UDP port of the receiver (9), or a range P-Q, which take turns")
         ->type_name("PORT[-PORT]");
-    app.add_option("--vlan", words.vlans, "VLAN id, or the outer and the inner one: 100,200")
-        ->type_name("ID[,ID]")
-        ->delimiter(',')
-        ->expected(1)
-        ->take_all();
+    add_list(app, "--vlan", words.vlans, "VLAN id, or the outer and the inner one: 100,200", "ID[,ID]");
+    app.add_option("--streams", words.streams,
+                   "streams, which take turns, each with sequence numbers and a source port of its own (1)")
+        ->type_name("STREAMS");
+    app.add_option("--signature", words.signature,
+                   "what carries the sequence number: ours, or pktgen for that of the kernel's pktgen (ours)")
+        ->type_name("NAME");
+    app.add_flag("--stamp", words.stamp,
+                 "write the time of sending into every frame, for xdp-sink to say jitter and delay variation");
     app.add_option("--rate", words.rate, "frames a second (as fast as can be)")->type_name("FPS");
     app.add_flag("--json", options.json, "the summary as one JSON document");
     app.add_flag("--quiet", options.quiet, "nothing on stderr but errors");
     app.add_flag("--verbose", options.verbose, "also what libbpf and the kernel's verifier say");
     app.footer(
         "Without --count and --duration it ends with Ctrl-C. Exit status: 0 done, 64 a wrong option, 66 no such\n"
-        "interface, 70 internal, 71 the kernel or the driver cannot do it, 74 output, 75 no link, 77 no permission.");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        write_all(STDOUT_FILENO, app.help());
+        "interface, 70 internal, 71 kernel or driver cannot send live frames, or not one frame left, 74 output,\n"
+        "75 no link, 77 no permission.");
+    if (!parse_command_line(app, argc, argv))
         return std::nullopt;
-    } catch (const CLI::CallForVersion& version) {
-        write_all(STDOUT_FILENO, std::string(version.what()) + '\n');
-        return std::nullopt;
-    } catch (const CLI::ParseError& error) {
-        throw Error(ExitCode::usage, error.what(), "", "xdp-gen --help lists the options");
-    }
     return interpret(words, std::move(options));
 }
 

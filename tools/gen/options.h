@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//
+// xdp-gen's command line.
 
 #pragma once
 
@@ -12,8 +14,9 @@ namespace responder::gen {
 
 struct Options {
     std::string interface;
-    FrameSpec frames; // source_mac is still to be set where has_source_mac is false
-    bool has_source_mac = false;
+    FrameSpec frames; // but for the MAC addresses
+    std::optional<MacAddress> source_mac;
+    std::optional<MacAddress> destination_mac;
     SendPlan plan;
     bool json = false;
     bool quiet = false;

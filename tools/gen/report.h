@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,9 @@ struct Report {
     // Of the frames that left. Which of them were refused is not known: of several sizes, all are taken to be in equal
     // parts among them.
     double mean_size() const;
-    double rate_fps() const;
-    double l2_bps() const; // from the first octet behind the preamble to the end of the FCS
-    double l1_bps() const; // with preamble and interframe gap
+    std::optional<double> rate_fps() const; // one frame has none
+    std::optional<double> l2_bps() const;   // from the first octet behind the preamble to the end of the FCS
+    std::optional<double> l1_bps() const;   // with preamble and interframe gap
 };
 
 std::string render_text(const Report& report);
