@@ -27,6 +27,7 @@ struct Benchmark {
 };
 constexpr Benchmark benchmarks[] = {
     {"frame_cost", frame_cost},
+    {"stream_cost", stream_cost},
     {"lab_rate", lab_rate},
     {"process_cost", process_cost},
 };
@@ -62,12 +63,15 @@ ExitCode run(int argc, char** argv) {
     Settings settings;
     bool strict = false;
     app.add_option("--json", json_file, "also write all tables to a file")->type_name("FILE");
-    app.add_option("--only", only, "these benchmarks only")->type_name("NAME")->check([](const std::string& name) {
+    std::string names;
+    for (const Benchmark& each : benchmarks)
+        names += " " + std::string(each.key);
+    app.add_option("--only", only, "these only, of:" + names)->type_name("NAME")->check([](const std::string& name) {
         return std::ranges::any_of(benchmarks, [&](const Benchmark& each) { return each.key == name; })
                    ? ""
                    : "no such benchmark";
     });
-    app.add_option("--rounds", settings.rounds, "rounds of each measurement")->check(CLI::Range(1u, 10'000u));
+    app.add_option("--rounds", settings.rounds, "rounds of frame_cost and stream_cost")->check(CLI::Range(1u, 10'000u));
     app.add_flag("--strict", strict, "exit with 1 if a figure misses what is demanded");
     try {
         app.parse(argc, argv);

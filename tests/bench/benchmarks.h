@@ -9,11 +9,14 @@
 namespace responder::bench {
 
 struct Settings {
-    unsigned rounds = 40; // of each measurement; a figure is made of all of them
+    unsigned rounds = 40; // of frame_cost and stream_cost; a figure is made of all of them
 };
 
 // Nanoseconds that the sink's program takes for a frame, beside a program that does nothing (frame_cost.cpp).
 Table frame_cost(const Settings& settings);
+
+// The same for frames that carry our signature, beside one reading of the clock (stream_cost.cpp).
+Table stream_cost(const Settings& settings);
 
 // Frames a second from end to end, beside an empty program and beside what receives without XDP (lab_rate.cpp).
 Table lab_rate(const Settings& settings);

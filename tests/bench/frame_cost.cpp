@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace responder::bench {
 
@@ -196,19 +195,6 @@ class Floor {
     Skeleton<floor_bpf> skeleton_;
     std::uint32_t verdict_;
 };
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
-
-// The kernel gives whole nanoseconds. What disturbs a batch only makes it longer, so the mean of the shorter half is
-// steadier than the median, and finer.
-double mean_of_shorter_half(std::vector<double> values) {
-    std::ranges::sort(values);
-    values.resize((values.size() + 1) / 2);
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 double time_batch(int program, const Case& each) {
     const TimedRun run = time_program(program, each.frame, batch);

@@ -16,7 +16,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <sstream>
@@ -32,11 +31,6 @@ using Json = nlohmann::json;
 constexpr const char* send_seconds = "1";
 constexpr unsigned turns = 7;       // of the two that are compared to a per cent
 constexpr unsigned rough_turns = 3; // of those that are several times slower
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 [[noreturn]] void fail(const std::string& what, const std::string& why) { throw Error(ExitCode::internal, what, why); }
 
@@ -66,8 +60,9 @@ class Bench {
         return send().at("frames_per_second");
     }
 
-    double sink() {
-        Process sink({BENCH_XDP_SINK, lab_.to().name, "--json"}, {.network_namespace = lab_.responder.fd()});
+    double sink(const char* streams) {
+        Process sink({BENCH_XDP_SINK, lab_.to().name, "--json", "--streams", streams},
+                     {.network_namespace = lab_.responder.fd()});
         if (!sink.wait_for_err("type into the tester"))
             fail("xdp-sink", sink.err());
         const Json sent = send();
@@ -77,6 +72,9 @@ class Bench {
         const std::uint64_t arrived = counted.at("ports").at(0).at("test").at("frames");
         if (arrived != sent.at("frames_sent").get<std::uint64_t>())
             fail("xdp-sink", "did not count what xdp-gen sent");
+        if (counted.at("ports").at(0).contains("streams") &&
+            counted.at("ports").at(0).at("streams").at("list").at(0).at("frames") != arrived)
+            fail("xdp-sink", "did not follow what xdp-gen sent");
         return sent.at("frames_per_second");
     }
 
@@ -131,11 +129,13 @@ class Bench {
 
 Table lab_rate(const Settings&) {
     Bench bench;
-    std::vector<double> empty, sink, ratios;
+    std::vector<double> empty, sink, verifying, ratios, verifying_ratios;
     for (unsigned turn = 0; turn < turns; ++turn) {
         empty.push_back(bench.empty());
-        sink.push_back(bench.sink());
+        sink.push_back(bench.sink("0"));
+        verifying.push_back(bench.sink("64"));
         ratios.push_back(sink.back() / empty.back());
+        verifying_ratios.push_back(verifying.back() / empty.back());
     }
     bench.use_stack();
     const auto of = [](unsigned count, const std::function<double()>& measure) {
@@ -153,23 +153,33 @@ Table lab_rate(const Settings&) {
         .title = "64-byte frames a second through a veth pair",
         .note = "One sender at full speed. The ratio to the empty program is the median of turns taken one after the "
                 "other.",
-        .columns = {{.key = "frames_per_second", .title = "frames/s"},
-                    {.key = "sink_ratio", .title = "xdp-sink / this", .decimals = 2, .at_most = {}, .at_least = 0.93}},
-        .rows = {
-            {.key = "empty", .title = "attached program that only drops", .figures = {median(empty), median(ratios)}},
-            {.key = "sink", .title = "xdp-sink", .figures = {of_sink, no_figure}, .has_limit = false},
-            {.key = "recvmmsg",
-             .title = "recvmmsg on a UDP socket",
-             .figures = {plain, of_sink / plain},
-             .has_limit = false},
-            {.key = "recvmmsg_gro",
-             .title = "the same with UDP_GRO",
-             .figures = {gro, of_sink / gro},
-             .has_limit = false},
-            {.key = "iperf3",
-             .title = "iperf3 -u -l 16 -b 0",
-             .figures = {iperf3, of_sink / iperf3},
-             .has_limit = false}}};
+        .columns =
+            {{.key = "frames_per_second", .title = "frames/s"},
+             {.key = "sink_ratio", .title = "xdp-sink / this", .decimals = 2, .at_most = {}, .at_least = 0.93},
+             {.key = "verifying_ratio", .title = "following a stream", .decimals = 2, .at_most = {}, .at_least = 0.75}},
+        .rows = {{.key = "empty",
+                  .title = "attached program that only drops",
+                  .figures = {median(empty), median(ratios), median(verifying_ratios)}},
+                 {.key = "sink",
+                  .title = "xdp-sink --streams 0",
+                  .figures = {of_sink, no_figure, no_figure},
+                  .has_limit = false},
+                 {.key = "verifying",
+                  .title = "xdp-sink, following a stream",
+                  .figures = {median(verifying), no_figure, no_figure},
+                  .has_limit = false},
+                 {.key = "recvmmsg",
+                  .title = "recvmmsg on a UDP socket",
+                  .figures = {plain, of_sink / plain, median(verifying) / plain},
+                  .has_limit = false},
+                 {.key = "recvmmsg_gro",
+                  .title = "the same with UDP_GRO",
+                  .figures = {gro, of_sink / gro, median(verifying) / gro},
+                  .has_limit = false},
+                 {.key = "iperf3",
+                  .title = "iperf3 -u -l 16 -b 0",
+                  .figures = {iperf3, of_sink / iperf3, median(verifying) / iperf3},
+                  .has_limit = false}}};
 }
 
 Table process_cost(const Settings&) {

@@ -3,6 +3,7 @@
 #include "tests/bench/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace responder::bench {
 
@@ -26,6 +27,17 @@ std::string demand(const Column& column) {
 }
 
 } // namespace
+
+double mean_of_shorter_half(std::vector<double> values) {
+    std::ranges::sort(values);
+    values.resize((values.size() + 1) / 2);
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
 
 unsigned misses(const Table& table) {
     unsigned count = 0;

@@ -3,9 +3,11 @@
 // The sender's program against build_frame(), octet by octet, by BPF_PROG_TEST_RUN without live frames.
 
 #include "bpf/generate_abi.h"
+#include "bpf/signature/ours.h"
 #include "generate.skel.h"
 #include "loader/generate/frame_spec.h"
 #include "loader/skeleton.h"
+#include "tests/harness/sender_frames.h"
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
@@ -13,25 +15,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 #include <vector>
 
-namespace responder {
+namespace responder::test {
 namespace {
 
 using Octets = std::vector<std::uint8_t>;
-
-FrameSpec make_spec(bool v6, std::size_t tags, std::vector<unsigned> sizes) {
-    FrameSpec spec;
-    spec.source_mac = {{0x02, 0, 0, 0, 0, 1}};
-    spec.destination_mac = {{0x02, 0, 0, 0, 0, 2}};
-    spec.source = *IpAddress::parse(v6 ? "2001:2::1" : "198.18.0.1");
-    spec.destination = *IpAddress::parse(v6 ? "2001:2::2" : "198.18.0.2");
-    for (std::size_t tag = 0; tag < tags; ++tag)
-        spec.vlans.push_back(static_cast<std::uint16_t>(100 * (tag + 1)));
-    spec.sizes = std::move(sizes);
-    return spec;
-}
 
 struct Made {
     std::uint32_t verdict = 0;
@@ -82,12 +73,14 @@ void expect_frames(const FrameSpec& spec, std::uint64_t first, std::uint64_t cou
     program.state().size = static_cast<__u32>(first % spec.sizes.size());
     program.state().source_port = static_cast<__u32>(first % spec.source_ports.count());
     program.state().destination_port = static_cast<__u32>(first % spec.destination_ports.count());
+    program.state().stream = static_cast<__u32>(first % spec.streams);
+    program.state().sequence = static_cast<__u32>(first / spec.streams);
     for (std::uint64_t n = first; n < first + count; ++n) {
         const Made made = program.next();
         ASSERT_EQ(made.verdict, static_cast<std::uint32_t>(XDP_TX)) << "frame " << n;
         ASSERT_EQ(made.frame, build_frame(spec, n))
             << "frame " << n << " of " << spec.sizes[n % spec.sizes.size()] << " bytes, " << spec.vlans.size()
-            << " tags, " << (spec.source.v6 ? "IPv6" : "IPv4");
+            << " tags, " << (spec.source.v6() ? "IPv6" : "IPv4");
     }
     EXPECT_EQ(program.state().frames, first + count);
 }
@@ -98,7 +91,7 @@ TEST(GenerateProgram, OneSize) {
             for (const unsigned size : {64U, 65U, 66U, 67U, 68U, 69U, 70U, 71U,  72U,  73U,  74U,   75U,   76U,
                                         77U, 78U, 79U, 81U, 82U, 85U, 86U, 127U, 128U, 512U, 1518U, 1526U, 3412U}) {
                 const FrameSpec spec = make_spec(v6, tags, {size});
-                if (size >= spec.header_size())
+                if (size >= spec.smallest_possible_size())
                     expect_frames(spec, 0, 3);
             }
 }
@@ -106,8 +99,7 @@ TEST(GenerateProgram, OneSize) {
 TEST(GenerateProgram, SizesTakeTurns) {
     for (const bool v6 : {false, true})
         for (std::size_t tags = 0; tags <= 2; ++tags) {
-            // With IPv6 the smallest has room for the headers alone.
-            const unsigned smallest = std::max(make_spec(v6, tags, {64}).header_size(), 64U);
+            const unsigned smallest = make_spec(v6, tags, {64}).smallest_possible_size();
             expect_frames(make_spec(v6, tags, {1518, smallest, smallest + 5, 512, smallest + 8, 129, 3412}), 0, 30);
             expect_frames(make_spec(v6, tags, {smallest, smallest + 1}), 0, 5);
         }
@@ -115,6 +107,65 @@ TEST(GenerateProgram, SizesTakeTurns) {
     for (unsigned i = 0; i < GENERATE_SIZES; ++i)
         sixteen.push_back(64 + 97 * i);
     expect_frames(make_spec(false, 0, sixteen), 0, 40);
+}
+
+TEST(GenerateProgram, StreamsTakeTurns) {
+    for (const bool v6 : {false, true}) {
+        FrameSpec spec = make_spec(v6, 1, {128, 256, 200});
+        spec.streams = 5;
+        spec.source_ports = {1000, 1004};
+        expect_frames(spec, 0, 23);
+        expect_frames(spec, 0x4FFFFFFF0, 40); // the sequence number comes to 2^32
+        spec.streams = 65536;
+        expect_frames(spec, 65530, 20);
+    }
+}
+
+// The time is the sender's CLOCK_TAI; check and UDP checksum cover it. All else is as without.
+TEST(GenerateProgram, StampsTheTimeOfSending) {
+    for (const bool v6 : {false, true}) {
+        FrameSpec spec = make_spec(v6, 1, {128, 1518});
+        spec.stamped = true;
+        Program program(spec);
+        const auto clock = [] {
+            timespec now{};
+            clock_gettime(CLOCK_TAI, &now);
+            return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+        };
+        for (std::uint64_t n = 0; n < 20; ++n) {
+            const std::uint64_t before = clock();
+            Octets frame = program.next().frame;
+            const std::uint64_t after = clock();
+            const std::size_t payload = v6 ? 66 : 46;
+            const auto word = [&](std::size_t at) { return frame[at] << 8U | frame[at + 1]; };
+            const auto time = static_cast<std::uint32_t>(word(payload + 10) << 16 | word(payload + 12));
+            EXPECT_LE(time - static_cast<std::uint32_t>(before), after - before) << n;
+            EXPECT_EQ(static_cast<std::uint64_t>(word(payload + 2)), ours_check(0, n, time));
+            std::uint32_t sum = 0;
+            if (v6) { // RFC 1071: of pseudo header and datagram
+                for (std::size_t at = 26; at < frame.size(); at += 2)
+                    sum += static_cast<std::uint32_t>(word(at));
+                sum += static_cast<std::uint32_t>(frame.size()) - 58 + 17;
+                EXPECT_EQ(((sum & 0xffff) + (sum >> 16)) % 0xffff, 0U) << n;
+            }
+            const Octets plain = build_frame(spec, n);
+            for (const std::size_t at : {payload + 2, payload + 3, payload + 10, payload + 11, payload + 12,
+                                         payload + 13, payload - 2, payload - 1})
+                frame[at] = plain[at];
+            EXPECT_EQ(frame, plain) << n;
+        }
+    }
+}
+
+TEST(GenerateProgram, PktgensSignature) {
+    for (const bool v6 : {false, true})
+        for (std::size_t tags = 0; tags <= 2; ++tags) {
+            FrameSpec spec = make_spec(v6, tags, {128, 1518});
+            spec.signature = Signature::pktgen;
+            spec.sizes.push_back(spec.smallest_possible_size());
+            expect_frames(spec, 0, 9);
+            expect_frames(spec, 0xFFFFFFFE, 4);
+        }
 }
 
 TEST(GenerateProgram, PortsTakeTurns) {
@@ -137,10 +188,10 @@ TEST(GenerateProgram, SequenceNumbersOfAllMagnitudes) {
             expect_frames(spec, first, 20);
     }
     // These count through all 65536 checksums, and through sums that carry twice.
-    const std::uint64_t first = 0xFFFE0000;
+    const std::uint32_t first = 0xFFFE0000;
     const FrameSpec spec = make_spec(true, 0, {80});
     Program program(spec);
-    program.state().frames = first;
+    program.state().frames = program.state().sequence = first;
     bool without_zero = true;
     bool with_ffff = false;
     for (std::uint64_t n = first; n < first + 66'000; ++n) {
@@ -161,12 +212,11 @@ TEST(GenerateProgram, RepairsTheHead) {
     for (const bool v6 : {false, true})
         for (std::size_t tags = 0; tags <= 2; ++tags) {
             FrameSpec spec = make_spec(v6, tags, {64, 1518});
-            if (v6)
-                spec.sizes[0] = spec.header_size() + 8;
+            spec.sizes[0] = spec.smallest_possible_size();
             Program program(spec);
             Octets spoilt = program.frame_template();
             // All headers and the signature up to the sequence number, time excepted.
-            std::fill_n(spoilt.begin(), spec.header_size() - fcs_length + GENERATE_TIME_OFFSET, std::uint8_t{0xA5});
+            std::fill_n(spoilt.begin(), spec.header_size() - fcs_length + OURS_TIME_OFFSET, std::uint8_t{0xA5});
             for (std::uint64_t n = 0; n < 4; ++n)
                 ASSERT_EQ(program.next_from(spoilt).frame, build_frame(spec, n)) << n;
         }
@@ -202,4 +252,4 @@ TEST(GenerateProgram, RefusesAFrameThatIsTooShort) {
 }
 
 } // namespace
-} // namespace responder
+} // namespace responder::test

@@ -10,7 +10,7 @@
 // side by side, and of a test that is killed nothing is left. The tester's ports run a program that passes everything,
 // without which native XDP_TX would not leave the far end of a veth.
 //
-// The first pair has the MAC addresses that packet.h fills in.
+// The first pair has the MAC addresses that packet.h fills in. (tools/lab, for people, numbers its two the other way.)
 //
 // Without Options::ipv6 the kernel sends nothing of its own accord, so that every frame a port sees is the test's.
 

@@ -78,7 +78,7 @@ class Process {
     // out() and err() are complete.
     const Exit& wait(std::chrono::milliseconds timeout = patience);
 
-    // Peak and present resident memory in KiB; 0 if it has ended.
+    // Resident memory now, in KiB; 0 if it has ended.
     unsigned long resident_kib() const;
 
   private:

@@ -96,6 +96,8 @@ std::string slot_name(std::uint32_t slot) {
 SinkProgram::SinkProgram(const Options& options) {
     cfg_.match = options.match;
     cfg_.multi_buffer = options.multi_buffer;
+    cfg_.stream_slots = options.stream_slots;
+    bpf_map__set_max_entries(skeleton_->maps.sink_streams, std::max(options.stream_slots, 1U));
     if (!options.address4.empty()) {
         cfg_.answer4 = 1;
         cfg_.address4 = prefix4(options.address4, 32).address;

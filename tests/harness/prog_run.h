@@ -53,6 +53,7 @@ class SinkProgram {
         match_cfg match = default_match();
         std::string address4{}, address6{}; // to answer for
         bool multi_buffer = false;
+        unsigned stream_slots = 0;
     };
     SinkProgram() : SinkProgram(Options{}) {}
     explicit SinkProgram(const Options& options);

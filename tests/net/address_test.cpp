@@ -202,5 +202,13 @@ TEST(Address, TheInterfaceStaysAsItIs) {
     EXPECT_EQ(ping(lab.tester, "198.18.1.2", 1), 0U) << "gone with the program";
 }
 
+// All UDP to it would be test traffic: name resolution would stop.
+TEST(Address, OfTheMachineItselfIsRefused) {
+    const Lab lab({.addresses = true, .ipv6 = true});
+    expect_refused(lab, {"--address", "192.0.2.2/24"}, exit_usage, {"--address 192.0.2.2/24", "eth1 has this address"});
+    expect_refused(lab, {"--address", "198.18.1.2/24", "--address", "2001:db8::2/64"}, exit_usage,
+                   {"--address 2001:db8::2/64", "eth1 has this address"});
+}
+
 } // namespace
 } // namespace responder::test

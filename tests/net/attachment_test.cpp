@@ -5,6 +5,7 @@
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
+#include <bpf/bpf.h>
 #include <gtest/gtest.h>
 
 namespace responder::test {
@@ -94,6 +95,80 @@ TEST(Attachment, OneOccupiedPortOfTwoLeavesBothAlone) {
     expect_refused(lab, {}, exit_unavailable, {"eth2", "name xdp_pass"}, {.interfaces = {"eth1", "eth2"}});
     EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
     EXPECT_EQ(lab.responder.run({"ethtool", "-k", "eth1"}), features_before);
+}
+
+void detach_link_of(std::uint32_t program) {
+    for (std::uint32_t id = 0; bpf_link_get_next_id(id, &id) == 0;) {
+        const UniqueFd link(bpf_link_get_fd_by_id(id));
+        bpf_link_info info{};
+        std::uint32_t length = sizeof(info);
+        if (link && bpf_obj_get_info_by_fd(link.get(), &info, &length) == 0 && info.prog_id == program) {
+            EXPECT_EQ(bpf_link_detach(link.get()), 0);
+        }
+    }
+}
+
+TEST(Attachment, TakenOffByAnotherEndsTheRunWithWhatWasCounted) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    sender.send(Ethernet{} / Ipv4{} / Udp{} / payload(18), 40);
+    detach_link_of(xdp_programs(lab.responder, "eth1").native);
+    ASSERT_TRUE(xdp_programs(lab.responder, "eth1").none());
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(test_frames(summary), 40U);
+    EXPECT_EQ(summary["ended_by"], "program");
+    EXPECT_TRUE(contains(sink.process().err(), "eth1: somebody has taken the XDP program off the port"));
+}
+
+// Between two looks, and before the next one the run is over.
+TEST(Attachment, TakenOffInTheLastIntervalIsNoWholeRun) {
+    const Lab lab;
+    for (const bool by_signal : {false, true}) {
+        Sink sink(lab, {"--interval", "1h", "--max-missed", "0", "--duration", by_signal ? "1h" : "1"});
+        detach_link_of(xdp_programs(lab.responder, "eth1").native);
+        if (by_signal)
+            sink.process().signal(SIGINT);
+        const Json summary = sink.wait(exit_temporary);
+        EXPECT_EQ(summary["ended_by"], "program");
+        EXPECT_EQ(summary["verdict"]["result"], "FAIL");
+    }
+}
+
+TEST(Attachment, TakenOffWhileItWaitsForACarrier) {
+    const Lab lab;
+    lab.tester.ip("link set tx1 down");
+    ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
+    Sink sink(lab, {"--wait", "--interval", "200ms"});
+    detach_link_of(xdp_programs(lab.responder, "eth1").native);
+    EXPECT_EQ(sink.wait(exit_temporary)["ended_by"], "program");
+}
+
+TEST(AttachmentDispatcher, NeedsToLookProgramsUp) {
+    const Lab lab;
+    expect_refused(lab, {"--dispatcher"}, exit_no_permission, {"--dispatcher", "CAP_SYS_ADMIN"},
+                   {.prefix = {"setpriv", "--bounding-set=-all,+bpf,+perfmon,+net_admin,+net_raw", "--inh-caps=-all"}});
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+}
+
+// Where the kernel has what libxdp's dispatcher needs, the case in tests/vm shows how the port is shared.
+TEST(AttachmentDispatcher, SaysWhetherOthersCanJoin) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {"--dispatcher"});
+    const Json port = link_of(lab.responder, "eth1").at("xdp");
+    const bool shared = port.at("prog").at("name") == "xdp_dispatcher";
+    EXPECT_TRUE(sink.process().wait_for_err(shared ? "through libxdp's dispatcher on"
+                                                   : "eth1: this kernel gives libxdp no dispatcher"));
+    if (!shared)
+        expect_refused(lab, {"--dispatcher"}, exit_unavailable,
+                       {"eth1", "name xdp_sink", "`ip link set dev eth1 xdpdrv off` takes it off"});
+    sender.send(Ethernet{} / Ipv4{} / Udp{} / payload(18), 30);
+    lab.responder.ip("link set dev eth1 xdpdrv off");
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(summary["ports"][0]["dispatcher"], shared);
+    EXPECT_EQ(test_frames(summary), 30U);
+    EXPECT_EQ(summary["ended_by"], "program");
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// As an unprivileged user with four capabilities, and with one of them missing.
+// As an unprivileged user with the capabilities that a command needs, and with one of them missing.
 
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
@@ -19,19 +19,21 @@ using namespace packet;
 
 const std::vector<std::string> four{"bpf", "net_admin", "net_raw", "perfmon"};
 
-// The command where every user can reach it: a build tree may lie in root's home.
+// The commands where every user can reach them: a build tree may lie in root's home.
 class Capabilities : public testing::Test {
   protected:
     Capabilities() {
         std::string pattern = "/tmp/xdp-sink-test.XXXXXX";
         folder_ = mkdtemp(pattern.data());
-        std::filesystem::copy(TEST_XDP_SINK, folder_ / "xdp-sink");
         chmod(folder_.c_str(), 0755);
-        chmod((folder_ / "xdp-sink").c_str(), 0755);
+        for (const std::filesystem::path command : {TEST_XDP_SINK, TEST_XDP_GEN}) {
+            std::filesystem::copy(command, folder_);
+            chmod((folder_ / command.filename()).c_str(), 0755);
+        }
     }
     ~Capabilities() override { std::filesystem::remove_all(folder_); }
 
-    Arguments as_nobody(const std::vector<std::string>& capabilities) const {
+    Arguments as_nobody(const std::vector<std::string>& capabilities, const char* command = "xdp-sink") const {
         std::string list = "-all";
         for (const std::string& capability : capabilities)
             list += ",+" + capability;
@@ -51,7 +53,7 @@ class Capabilities : public testing::Test {
                 "sh",
                 "-c",
                 "shift; exec \"$0\" \"$@\"",
-                (folder_ / "xdp-sink").string()};
+                (folder_ / command).string()};
     }
 
   private:
@@ -76,6 +78,35 @@ TEST_F(Capabilities, FourAreEnough) {
     count_some(lab, sink);
 }
 
+TEST_F(Capabilities, TheSenderNeedsNoRawSocket) {
+    const Lab lab;
+    Sink sink(lab, {});
+    Arguments argv = as_nobody({"bpf", "net_admin", "perfmon"}, "xdp-gen");
+    const Arguments words{TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac), "--count", "1000"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    Process sender(argv, {.network_namespace = lab.tester.fd()});
+    EXPECT_EQ(sender.wait().code, 0) << sender.err();
+    EXPECT_GT(test_frames(sink.end()), 0U);
+}
+
+// At whichever descriptor it fails, it is no fault of the program.
+TEST(Limits, TooFewDescriptorsAreSaid) {
+    const Lab lab;
+    unsigned refused = 0;
+    for (unsigned most = 8; most < 24; ++most) {
+        const std::string limit = std::to_string(most);
+        Process sink({"prlimit", "--nofile=" + limit + ":" + limit, TEST_XDP_SINK, "eth1", "--duration", "1ms"},
+                     {.network_namespace = lab.responder.fd()});
+        if (sink.wait().code == 0)
+            continue;
+        EXPECT_EQ(sink.wait().code, exit_os) << most;
+        EXPECT_TRUE(contains(sink.err(), "Too many open files")) << most << ": " << sink.err();
+        ++refused;
+    }
+    EXPECT_GT(refused, 0U);
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+}
+
 TEST_F(Capabilities, OccupiedPortIsStillExplained) {
     const Lab lab;
     const PassProgram pass(lab.responder, "eth1");
@@ -85,7 +116,7 @@ TEST_F(Capabilities, OccupiedPortIsStillExplained) {
 }
 
 TEST_F(Capabilities, EachOneThatIsMissingIsNamed) {
-    for (const std::string missing : {"bpf", "net_admin", "net_raw"}) {
+    for (const std::string& missing : four) {
         std::vector<std::string> three;
         for (const std::string& capability : four) {
             if (capability != missing)
@@ -97,19 +128,6 @@ TEST_F(Capabilities, EachOneThatIsMissingIsNamed) {
         const Lab lab;
         expect_refused(lab, {}, exit_no_permission, {name}, {.prefix = as_nobody(three)});
     }
-}
-
-// Which kernels need CAP_PERFMON for this program differs: either it counts, or it says what is missing.
-TEST_F(Capabilities, WithoutPerfmonItCountsOrSaysSo) {
-    const Lab lab;
-    Sink sink(lab, {}, {.prefix = as_nobody({"bpf", "net_admin", "net_raw"}), .ready = false});
-    if (sink.wait_ready()) {
-        count_some(lab, sink);
-        return;
-    }
-    EXPECT_EQ(sink.process().wait().code, exit_no_permission);
-    EXPECT_TRUE(contains(sink.process().err(), "CAP_PERFMON"));
-    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
 }
 
 TEST_F(Capabilities, WithoutAnyAllFourAreNamedAtOnce) {

@@ -93,7 +93,7 @@ TEST_P(CountingEncapsulated, FramesAndBytesOfEveryLayer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, CountingEncapsulated,
-                         testing::Values(Encapsulation{"Ipv6", {"--src", "2001:2::1"}, 78, true, 0},
+                         testing::Values(Encapsulation{"Ipv6", {"--src", "2001:2::1"}, 80, true, 0},
                                          Encapsulation{"Vlan", {"--vlan", "5"}, 68, false, 1},
                                          Encapsulation{"TwoVlans", {"--vlan", "5,6"}, 1522, false, 2},
                                          Encapsulation{

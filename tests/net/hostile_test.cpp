@@ -124,7 +124,6 @@ TEST_P(Hostile, RandomOctets) {
         state ^= state << 13, state ^= state >> 17, state ^= state << 5;
         return state;
     };
-    Reasons nothing;
     for (int i = 0; i < 2000; ++i) {
         Bytes frame(14 + random() % 200);
         for (std::uint8_t& octet : frame)

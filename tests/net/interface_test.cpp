@@ -38,17 +38,60 @@ TEST(Interface, NoCarrier) {
     expect_refused(lab, {}, exit_temporary, {"eth1", "no carrier", "--wait"});
 }
 
-TEST(Interface, WaitStartsWithoutCarrierAndCountsOnceItIsThere) {
+TEST(Interface, WaitBeginsTheRunWithTheCarrier) {
     const Lab lab;
     lab.tester.ip("link set tx1 down");
     ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
-    Sink sink(lab, {"--wait"});
+    Sink sink(lab, {"--wait", "--duration", "500ms"});
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: no carrier yet; the run begins with the carrier"));
+    std::this_thread::sleep_for(1s);
+    ASSERT_TRUE(sink.process().running()) << "its time ran off without a link";
     lab.tester.ip("link set tx1 up");
-    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up"));
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up, after "));
     PacketSocket(lab.tester, "tx1").send(test_frame, 100);
-    const Json summary = sink.end();
+    const Json summary = sink.wait();
     EXPECT_EQ(test_frames(summary), 100U);
-    EXPECT_EQ(summary["ports"][0]["outages"].size(), 0U) << "it had no carrier to lose";
+    EXPECT_EQ(summary["ended_by"], "duration");
+    EXPECT_LT(summary["ports"][0]["duration_seconds"], 1.0);
+    const Json& outages = summary["ports"][0]["outages"];
+    ASSERT_EQ(outages.size(), 1U);
+    EXPECT_EQ(outages[0]["cause"], "absent_at_start");
+    EXPECT_GE(outages[0]["seconds"], 1.0);
+}
+
+TEST(Interface, WaitInVainIsSaid) {
+    const Lab lab;
+    lab.tester.ip("link set tx1 down");
+    ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
+    Sink sink(lab, {"--wait"}, {.json = false, .ready = false});
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: no carrier yet"));
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    EXPECT_TRUE(contains(sink.process().out(), ", still down, from the start\n")) << sink.process().out();
+}
+
+TEST(Interface, WaitInVainPassesNoVerdict) {
+    const Lab lab;
+    lab.responder.ip("link set eth1 down");
+    Sink sink(lab, {"--wait", "--max-missed", "0"});
+    EXPECT_TRUE(
+        sink.process().wait_for_err("eth1: switched off (`ip link set eth1 up`); the run begins with the carrier"));
+    const Json summary = sink.end(SIGINT, exit_verdict_fail);
+    EXPECT_EQ(summary["verdict"]["result"], "FAIL");
+    EXPECT_EQ(summary["verdict"]["conditions"][0]["measured"], "there was no carrier");
+}
+
+TEST(Interface, WaitForOneOfTwo) {
+    const Lab lab({.pairs = 2});
+    lab.tester.ip("link set tx2 down");
+    ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth2").at("operstate") != "UP"; }));
+    Sink sink(lab, {"--wait", "--duration", "500ms"}, {.interfaces = {"eth1", "eth2"}});
+    PacketSocket(lab.tester, "tx1").send(test_frame, 100);
+    const Json summary = sink.wait();
+    EXPECT_TRUE(contains(sink.process().err(), "eth2: no carrier yet\n"));
+    EXPECT_EQ(test_frames(summary), 100U);
+    EXPECT_TRUE(summary["ports"][0]["outages"].empty());
+    EXPECT_EQ(summary["ports"][1]["outages"].size(), 1U);
 }
 
 TEST(Interface, GoesDownAndComesBack) {
@@ -66,8 +109,18 @@ TEST(Interface, GoesDownAndComesBack) {
     EXPECT_EQ(test_frames(summary), 150U);
     const Json& outages = summary["ports"][0]["outages"];
     ASSERT_EQ(outages.size(), 1U);
+    EXPECT_EQ(outages[0]["cause"], "attach") << "so soon after it was attached that it can be the driver's doing";
     EXPECT_GE(outages[0]["seconds"], 0.25);
     EXPECT_LT(outages[0]["seconds"], 10);
+}
+
+TEST(Interface, LostLaterIsNotTheDriversDoing) {
+    const Lab lab;
+    Sink sink(lab, {});
+    std::this_thread::sleep_for(2100ms);
+    lab.tester.ip("link set tx1 down");
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is down"));
+    EXPECT_EQ(sink.end()["ports"][0]["outages"][0]["cause"], "lost");
 }
 
 TEST(Interface, SwitchedOffAndOnByTheAdministrator) {

@@ -72,6 +72,8 @@ TEST(Output, ALineAnInterval) {
     const std::string out = sink.process().out();
     EXPECT_GE(interval_lines(out), 4U) << out; // 5, but for a machine that stood still
     EXPECT_LE(interval_lines(out), 5U) << out;
+    EXPECT_TRUE(contains(out, " s, native XDP on veth, 1 queue, no line speed\n")) << out;
+    EXPECT_TRUE(contains(sink.process().err(), "eth1: native XDP on veth, 1 receive queue, MTU 1500"));
     const std::string text = squeezed(out);
     EXPECT_TRUE(contains(text, "\n test frames 1,234, 78,976 bytes with FCS; traffic flowed for ")) << out;
     EXPECT_TRUE(contains(text, "\n while it flowed ")) << out;
@@ -144,7 +146,8 @@ TEST(Output, JsonKeepsItsKeys) {
         {"ports[]",
          {"interface", "ifindex", "driver", "mac", "mtu", "speed_bps", "queues", "mode", "native_refused",
           "multi_buffer", "dispatcher", "takes", "duration_seconds"}},
-        {"ports[].test", {"frames", "l1_bytes", "l2_bytes", "l3_bytes", "payload_bytes", "flowed_seconds"}},
+        {"ports[].test",
+         {"frames", "l1_bytes", "l2_bytes", "l3_bytes", "payload_bytes", "flowed_seconds", "flowed_at_most"}},
         {"ports[].test.while_it_flowed", {"frames_per_second", "l1_bps", "l2_bps", "l3_bps", "payload_bps"}},
         {"ports[].test.over_the_run", {"frames_per_second", "l1_bps", "l2_bps", "l3_bps", "payload_bps"}},
         {"ports[].test.sizes[]", {"first", "last", "frames"}},
@@ -154,7 +157,8 @@ TEST(Output, JsonKeepsItsKeys) {
           "other_ethertype", "other_mac", "other_vlan", "other_address"}},
         {"ports[].by_queue[]", {"queue", "test_frames", "test_l2_bytes", "answered_frames", "passed_frames"}},
         {"ports[].balance",
-         {"nic_known", "program_saw", "nic_received", "nic_leaves_out_dropped", "left_over", "in_flight", "settled"}},
+         {"nic_known", "program_saw", "after_the_end", "nic_received", "nic_leaves_out_dropped", "left_over",
+          "in_flight", "settled"}},
         {"ports[].nic",
          {"rx_packets", "rx_bytes", "rx_missed", "rx_fifo_errors", "rx_over_errors", "rx_dropped", "rx_crc_errors",
           "rx_length_errors", "rx_frame_errors", "rx_errors"}},
@@ -223,6 +227,59 @@ TEST(Output, InterruptedAtFullSpeedItStillBalances) {
     EXPECT_GT(test_frames(summary), 10'000U);
     EXPECT_EQ(summary["ports"][0]["balance"]["settled"], false);
     traffic.end();
+}
+
+// What comes after the end of a planned run is in the books and in no figure.
+TEST(Output, DurationMeansItsEndAlsoWhileTrafficGoesOn) {
+    const Lab lab;
+    Traffic traffic(lab, {"--rate", "50000"});
+    Sink sink(lab, {"--duration", "500ms"});
+    const Json summary = sink.wait();
+    traffic.end();
+    const Json& port = summary["ports"][0];
+    EXPECT_EQ(port["balance"]["settled"], false);
+    EXPECT_GT(port["balance"]["after_the_end"], 2500U) << "50 ms of it at the least";
+    EXPECT_LT(port["duration_seconds"], 0.68) << "waiting for the traffic to settle takes 0.2 s";
+    EXPECT_LT(summary["duration_seconds"], 0.68);
+}
+
+TEST(Output, BalanceAddsUpInText) {
+    const Lab lab;
+    Traffic traffic(lab, {"--rate", "50000"});
+    Sink sink(lab, {"--duration", "500ms"}, {.json = false});
+    EXPECT_EQ(sink.process().wait().code, 0);
+    traffic.end();
+    std::string out = sink.process().out();
+    std::erase(out, ',');
+    std::smatch sum;
+    ASSERT_TRUE(std::regex_search(
+        out, sum, std::regex("program saw ([0-9]+) = test ([0-9]+) \\+ passed ([0-9]+) \\+ after the end ([0-9]+);")))
+        << out;
+    EXPECT_EQ(std::stoull(sum[1]), std::stoull(sum[2]) + std::stoull(sum[3]) + std::stoull(sum[4])) << out;
+    EXPECT_GT(std::stoull(sum[4]), 2500U);
+}
+
+// A sender's even rate, of which the readings every 20 ms see neither beginning nor end.
+TEST(Output, AverageWhileTrafficFlowedIsTheSendersRate) {
+    const Lab lab;
+    Sink sink(lab, {"--expect-rate", "20kfps"});
+    const Json generated = generate(lab, {"--rate", "20000", "--duration", "1"});
+    const Json summary = sink.end();
+    const Json& test = summary["ports"][0]["test"];
+    EXPECT_EQ(test["frames"], frames_sent(generated));
+    EXPECT_EQ(test["flowed_at_most"], false);
+    EXPECT_NEAR(test["while_it_flowed"]["frames_per_second"], generated["frames_per_second"].get<double>(), 100);
+}
+
+TEST(Output, CountIsNotExceededByWhatComesAfterTheEnd) {
+    const Lab lab;
+    Traffic traffic(lab, {"--rate", "50000"});
+    Sink sink(lab, {"--count", "10000"}, {.ready = false});
+    const Json summary = sink.wait();
+    traffic.end();
+    EXPECT_GE(test_frames(summary), 10'000U);
+    EXPECT_GT(summary["ports"][0]["balance"]["after_the_end"], 2500U);
+    EXPECT_LT(test_frames(summary) - 10'000, summary["ports"][0]["balance"]["after_the_end"]);
 }
 
 TEST(Output, StartedAndEndedUnderFire) {

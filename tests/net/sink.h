@@ -56,7 +56,7 @@ std::uint64_t test_frames(const Json& summary, std::size_t port = 0);
 std::uint64_t answered(const Json& summary, const std::string& kind);
 std::uint64_t passed(const Json& summary, const std::string& reason);
 
-// Expects exactly these reasons, with these counts.
+// Why frames were passed, and how many; only what is not 0.
 using Reasons = std::map<std::string, std::uint64_t>;
 Reasons passed(const Json& summary, std::size_t port = 0);
 std::map<std::string, std::uint64_t> sizes(const Json& summary, std::size_t port = 0); // "64-64": frames, where not 0

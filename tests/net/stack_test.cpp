@@ -131,5 +131,18 @@ TEST(Stack, EveryKindOfFramePassesUntouchedUnderItsReason) {
     EXPECT_EQ(passed(summary), reasons);
 }
 
+// The kernel counts it as rx_dropped of the interface: nobody wanted it. The NIC lost nothing.
+TEST(Stack, WhatTheStackDropsIsNoLossOfTheNic) {
+    const Lab lab;
+    Sink sink(lab, {}, {.json = false});
+    PacketSocket(lab.tester, "tx1").send(Ethernet{.type = 0x88b5} / payload(60), 12);
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    EXPECT_TRUE(contains(out, "passed up        other EtherType 12\n")) << out;
+    EXPECT_TRUE(contains(out, "dropped          12 by the driver, or by the stack of what passed up\n")) << out;
+    EXPECT_FALSE(contains(out, "NIC lost")) << out;
+}
+
 } // namespace
 } // namespace responder::test

@@ -41,9 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"FramesTooMany", {"--expect-frames", "999"}, false, "exactly 999 test frames"},
         Case{"Rate", {"--expect-rate", "1fps"}, true, "at least 1fps"},
         Case{"RateTooLow", {"--expect-rate", "900Mfps"}, false, "at least 900Mfps"},
-        Case{"RateOfLayer1TooLow", {"--expect-rate", "9000Gbps@L1"}, false, "at L1"},
-        Case{"RateOfPayload", {"--expect-rate", "0.001kbps@payload"}, true, "of payload"},
-        Case{"LinePercentTooLow", {"--expect-rate", "99999%"}, false, "of line rate (L1)"},
+        Case{"RateOfLayer1TooLow", {"--expect-rate", "9000Gbps@L1"}, false, "9000Gbps@L1 while"},
+        Case{"RateOfPayload", {"--expect-rate", "0.001kbps@payload"}, true, "0.001kbps@payload while"},
         Case{"Missed", {"--max-missed", "0"}, true, "at most 0 frames missed by the NIC"},
         Case{"AllHold", {"--expect-frames", "1000", "--expect-rate", "1fps", "--max-missed", "0"}, true, "exactly"},
         Case{"OneOfThreeFails",
@@ -51,6 +50,10 @@ INSTANTIATE_TEST_SUITE_P(
              false,
              "exactly"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(Verdict, ShareOfALineThatSaysNoSpeedIsRefused) {
+    expect_refused(Lab{}, {"--expect-rate", "95%"}, exit_usage, {"eth1: --expect-rate 95%", "how fast its line is"});
+}
 
 TEST(Verdict, SilenceFailsARate) {
     const Lab lab;

@@ -20,34 +20,25 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 struct Row {
-    std::uint64_t size, at_1g, at_2g5, at_5g, at_10g;
+    std::uint64_t size, fps;
     double ns, l2_percent, l2_mbps, l3_mbps, payload_mbps; // at 2.5 Gb/s; 0: not in the table
 };
 constexpr Row table[] = {
-    {64, 1'488'095, 3'720'238, 7'440'476, 14'880'952, 268.8, 76.190, 1904.762, 1369.048, 535.714},
-    {128, 844'594, 2'111'486, 4'222'972, 8'445'945, 473.6, 86.486, 2162.162, 1858.108, 1385.135},
-    {256, 452'898, 1'132'246, 2'264'492, 4'528'985, 883.2, 92.754, 2318.841, 2155.797, 1902.174},
-    {512, 234'962, 587'406, 1'174'812, 2'349'624, 1702.4, 96.241, 2406.015, 2321.429, 2189.850},
-    {768, 158'629, 396'573, 793'147, 1'586'294, 2521.6, 97.462, 2436.548, 2379.442, 2290.609},
-    {1024, 119'731, 299'329, 598'659, 1'197'318, 3340.8, 98.084, 2452.107, 2409.004, 2341.954},
-    {1280, 96'153, 240'384, 480'769, 961'538, 4160.0, 98.462, 2461.538, 2426.923, 2373.077},
-    {1518, 81'274, 203'185, 406'371, 812'743, 4921.6, 98.700, 2467.490, 2438.231, 2392.718},
-    {1522, 81'063, 202'658, 405'317, 810'635, 4934.4, 98.703, 2467.575, 0, 0},
-    {2048, 60'444, 151'112, 302'224, 604'448, 6617.6, 99.033, 2475.822, 2454.062, 2420.213},
-    {4096, 30'369, 75'923, 151'846, 303'692, 13171.2, 99.514, 2487.852, 2476.919, 2459.913},
-    {8192, 15'221, 38'054, 76'108, 152'216, 26278.4, 99.756, 2493.911, 2488.432, 2479.907},
-    {9018, 13'830, 34'576, 69'152, 138'304, 28921.6, 99.779, 2494.468, 2489.489, 2481.744},
-    {9216, 13'533, 33'834, 67'669, 135'339, 29555.2, 99.783, 2494.586, 2489.714, 2482.135},
+    {64, 3'720'238, 268.8, 76.190, 1904.762, 1369.048, 535.714},
+    {128, 2'111'486, 473.6, 86.486, 2162.162, 1858.108, 1385.135},
+    {256, 1'132'246, 883.2, 92.754, 2318.841, 2155.797, 1902.174},
+    {512, 587'406, 1702.4, 96.241, 2406.015, 2321.429, 2189.850},
+    {768, 396'573, 2521.6, 97.462, 2436.548, 2379.442, 2290.609},
+    {1024, 299'329, 3340.8, 98.084, 2452.107, 2409.004, 2341.954},
+    {1280, 240'384, 4160.0, 98.462, 2461.538, 2426.923, 2373.077},
+    {1518, 203'185, 4921.6, 98.700, 2467.490, 2438.231, 2392.718},
+    {1522, 202'658, 4934.4, 98.703, 2467.575, 0, 0},
+    {2048, 151'112, 6617.6, 99.033, 2475.822, 2454.062, 2420.213},
+    {4096, 75'923, 13171.2, 99.514, 2487.852, 2476.919, 2459.913},
+    {8192, 38'054, 26278.4, 99.756, 2493.911, 2488.432, 2479.907},
+    {9018, 34'576, 28921.6, 99.779, 2494.468, 2489.489, 2481.744},
+    {9216, 33'834, 29555.2, 99.783, 2494.586, 2489.714, 2482.135},
 };
-
-TEST(Wire, LineRateOfEverySizeAndSpeed) {
-    for (const Row& row : table) {
-        EXPECT_EQ(wire::line_rate_fps(1'000'000'000, row.size), row.at_1g) << row.size;
-        EXPECT_EQ(wire::line_rate_fps(2'500'000'000, row.size), row.at_2g5) << row.size;
-        EXPECT_EQ(wire::line_rate_fps(5'000'000'000, row.size), row.at_5g) << row.size;
-        EXPECT_EQ(wire::line_rate_fps(10'000'000'000, row.size), row.at_10g) << row.size;
-    }
-}
 
 TEST(Wire, BytesOfALayer) {
     EXPECT_EQ(wire::l2_bytes_with_fcs(3, 180), 192U);
@@ -59,12 +50,12 @@ TEST(Wire, BytesOfALayer) {
 TEST(Rates, OfAFullLineAreThoseOfTheTable) {
     for (const Row& row : table) {
         constexpr std::uint64_t frames = 1'000'000;
-        const Traffic traffic{.frames = frames,
-                              .l2_bytes = frames * (row.size - 4),
-                              .l3_bytes = frames * (row.size - 18),
-                              .payload_bytes = frames * (row.size - 46)};
+        const Traffic traffic{{.frames = frames,
+                               .l2_bytes = frames * (row.size - 4),
+                               .l3_bytes = frames * (row.size - 18),
+                               .payload_bytes = frames * (row.size - 46)}};
         const Rates rate = rates(traffic, Seconds(1e-9 * row.ns * frames));
-        EXPECT_NEAR(rate.fps, static_cast<double>(row.at_2g5), 1) << row.size;
+        EXPECT_NEAR(rate.fps, static_cast<double>(row.fps), 1) << row.size;
         EXPECT_NEAR(rate.l1_bps, 2.5e9, 1) << row.size;
         EXPECT_NEAR(line_rate_percent(rate, 2'500'000'000), 100, 1e-6) << row.size;
         EXPECT_NEAR(rate.l2_bps / 1e6, row.l2_mbps, 0.0006) << row.size;
@@ -77,7 +68,7 @@ TEST(Rates, OfAFullLineAreThoseOfTheTable) {
 }
 
 TEST(Rates, DivideByTheMeasuredTime) {
-    const Traffic traffic{.frames = 100, .l2_bytes = 6000, .l3_bytes = 4600, .payload_bytes = 1800};
+    const Traffic traffic{{.frames = 100, .l2_bytes = 6000, .l3_bytes = 4600, .payload_bytes = 1800}};
     const Rates rate = rates(traffic, Seconds(0.25));
     EXPECT_DOUBLE_EQ(rate.fps, 400);
     EXPECT_DOUBLE_EQ(rate.l1_bps, 8 * 8400 / 0.25);
@@ -88,7 +79,7 @@ TEST(Rates, DivideByTheMeasuredTime) {
 
 TEST(Rates, OfNoTimeAreZero) {
     for (const double seconds : {0.0, -1.0}) {
-        const Rates rate = rates({.frames = 5, .l2_bytes = 300}, Seconds(seconds));
+        const Rates rate = rates({{.frames = 5, .l2_bytes = 300}}, Seconds(seconds));
         EXPECT_EQ(rate.fps, 0);
         EXPECT_EQ(rate.l1_bps, 0);
         EXPECT_EQ(rate.payload_bps, 0);
@@ -101,7 +92,7 @@ TEST(Rates, LinePercentIsUnknownWithoutASpeed) { EXPECT_LT(line_rate_percent({.l
 TEST(Rates, OfAWeekAreStillRight) {
     const std::uint64_t frames = 14'880'952ULL * 604'800;
     const Rates rate =
-        rates({.frames = frames, .l2_bytes = frames * 60, .l3_bytes = frames * 46, .payload_bytes = frames * 18},
+        rates({{.frames = frames, .l2_bytes = frames * 60, .l3_bytes = frames * 46, .payload_bytes = frames * 18}},
               Seconds(604'800));
     EXPECT_DOUBLE_EQ(rate.fps, 14'880'952);
     EXPECT_NEAR(rate.l1_bps, 10e9, 1000);
@@ -121,7 +112,9 @@ TEST(Snapshot, SumsOfSlotsAddUp) {
     EXPECT_EQ(answered.frames, 12U + 13U + 14U);
     EXPECT_EQ(test.frames + answered.frames + passed.frames, all_traffic(slots).frames);
     EXPECT_EQ(all_traffic(slots).frames, std::uint64_t{SINK_SLOTS} * (SINK_SLOTS + 1) / 2);
-    EXPECT_EQ(test, (Traffic{.frames = 66, .l2_bytes = 6600, .l3_bytes = 5280, .payload_bytes = 3300}));
+    EXPECT_EQ(test.l2_bytes, 6600U);
+    EXPECT_EQ(test.l3_bytes, 5280U);
+    EXPECT_EQ(test.payload_bytes, 3300U);
 }
 
 TEST(Snapshot, DifferencesAreSlotBySlot) {
@@ -132,13 +125,10 @@ TEST(Snapshot, DifferencesAreSlotBySlot) {
         EXPECT_EQ(difference[i].l3_bytes, 240 * (i + 1));
         EXPECT_EQ(difference[i].payload_bytes, 150 * (i + 1));
     }
-    EXPECT_EQ((Traffic{.frames = 9, .l2_bytes = 8, .l3_bytes = 7, .payload_bytes = 6} -
-               Traffic{.frames = 4, .l2_bytes = 2, .l3_bytes = 1, .payload_bytes = 6}),
-              (Traffic{.frames = 5, .l2_bytes = 6, .l3_bytes = 6, .payload_bytes = 0}));
 }
 
 TEST(Snapshot, BytesOfTrafficOnTheWire) {
-    const Traffic traffic{.frames = 10, .l2_bytes = 600};
+    const Traffic traffic{{.frames = 10, .l2_bytes = 600}};
     EXPECT_EQ(traffic.l2_bytes_with_fcs(), 640U);
     EXPECT_EQ(traffic.l1_bytes_on_wire(), 840U);
 }

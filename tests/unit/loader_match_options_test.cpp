@@ -2,13 +2,11 @@
 //
 // From the words of the command line to the program's configuration, and back to words.
 
-#include "loader/error.h"
 #include "loader/match_options.h"
+#include "tests/unit/command_line.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
-
-#include <cstring>
 
 namespace responder::test {
 namespace {
@@ -18,13 +16,7 @@ std::string words(const MatchOptions& options, const std::vector<Prefix>& addres
 }
 
 std::string refusal(const MatchOptions& options) {
-    try {
-        options.build({});
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ExitCode::usage) << error.what();
-        return error.what();
-    }
-    return "not refused";
+    return test::refusal([&] { options.build({}); });
 }
 
 TEST(MatchOptions, DefaultIsDiscardAndTheBenchmarkNetworks) {
@@ -108,8 +100,20 @@ TEST(MatchOptions, RefusesWhatCanMatchNothing) {
     EXPECT_EQ(refusal({.sources = {"10.0.0.1", "2001:db8::9"}, .destinations = {"2001:db8::1"}}), "not refused");
 }
 
+TEST(MatchOptions, RefusesMacAddressesThatNoTestFrameHas) {
+    const std::string nobody = "this is the address of nobody";
+    EXPECT_EQ(refusal({.source_macs = {"00:00:00:00:00:00"}}), "--src-mac 00:00:00:00:00:00: " + nobody);
+    EXPECT_EQ(refusal({.destination_macs = {"00:00:00:00:00:00"}}), "--dst-mac 00:00:00:00:00:00: " + nobody);
+    for (const char* mac : {"01:00:5e:00:00:01", "ff:ff:ff:ff:ff:ff"})
+        EXPECT_EQ(refusal({.source_macs = {mac}}), std::string("--src-mac ") + mac + ": a group address cannot send");
+    for (const char* mac : {"01:80:c2:00:00:00", "01:80:c2:ff:ff:ff"})
+        EXPECT_EQ(refusal({.destination_macs = {mac}, .all = true}),
+                  std::string("--dst-mac ") + mac + ": link control always goes up the stack");
+    EXPECT_EQ(refusal({.destination_macs = {"ff:ff:ff:ff:ff:ff"}}), "not refused");
+}
+
 template <class Make>
-void expect_limit(std::size_t most, const char* option, Make make) {
+void expect_limit(std::size_t most, const char* option, const std::string& hint, Make make) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < most; ++i)
         values.push_back(make(i));
@@ -125,21 +129,41 @@ void expect_limit(std::size_t most, const char* option, Make make) {
     list = values;
     EXPECT_EQ(refusal(options), "not refused") << option;
     list.push_back(make(most));
-    EXPECT_EQ(refusal(options).substr(0, std::strlen(option)), option);
-    EXPECT_NE(refusal(options).find("more than " + std::to_string(most)), std::string::npos) << refusal(options);
+    EXPECT_EQ(refusal(options), std::string(option) + ": more than " + std::to_string(most) + " values; " + hint);
 }
 
 TEST(MatchOptions, EveryListHasItsLimit) {
     const auto number = [](std::size_t i) { return std::to_string(i + 1); };
+    const std::string range = "join neighbouring ones to a range";
+    const std::string prefix = "join neighbouring ones to a shorter prefix";
+    const std::string others = "choose by --src, --dst or --vlan instead";
     const auto mac = [](std::size_t i) { return "02:00:00:00:00:0" + std::to_string(i); };
-    expect_limit(MATCH_PORTS, "--port", number);
-    expect_limit(MATCH_ETHERTYPES, "--ethertype", [](std::size_t i) { return std::to_string(35000 + i); });
-    expect_limit(MATCH_VLANS, "--vlan", number);
-    expect_limit(MATCH_VLANS, "--inner-vlan", number);
-    expect_limit(MATCH_PREFIXES, "--src", [](std::size_t i) { return "10.0.0." + std::to_string(i); });
-    expect_limit(MATCH_PREFIXES, "--dst", [](std::size_t i) { return "2001:db8::" + std::to_string(i); });
-    expect_limit(MATCH_MACS, "--src-mac", mac);
-    expect_limit(MATCH_MACS, "--dst-mac", mac);
+    expect_limit(MATCH_PORTS, "--port", range, number);
+    expect_limit(MATCH_ETHERTYPES, "--ethertype", "--all takes every one",
+                 [](std::size_t i) { return std::to_string(35000 + i); });
+    expect_limit(MATCH_VLANS, "--vlan", range, number);
+    expect_limit(MATCH_VLANS, "--inner-vlan", range, number);
+    expect_limit(MATCH_PREFIXES, "--src", prefix, [](std::size_t i) { return "10.0.0." + std::to_string(i); });
+    expect_limit(MATCH_PREFIXES, "--dst", prefix, [](std::size_t i) { return "2001:db8::" + std::to_string(i); });
+    expect_limit(MATCH_MACS, "--src-mac", others, mac);
+    expect_limit(MATCH_MACS, "--dst-mac", others, mac);
+}
+
+TEST(TesterSettings, NameWhatTheFramesMustHave) {
+    const MacAddress own{{2, 0, 0, 0, 0, 1}};
+    EXPECT_EQ(tester_settings(MatchOptions{}.build({}), own, {}), "MAC 02:00:00:00:00:01, UDP port 9, no VLAN");
+    MatchOptions options;
+    options.ports = {"12", "5000-5010"};
+    options.destination_macs = {"02:00:00:00:00:07", "02:00:00:00:00:08"};
+    options.vlans = {"5"};
+    options.inner_vlans = {"6-9"};
+    const Prefix address = *Prefix::parse("198.18.1.2/24");
+    EXPECT_EQ(tester_settings(options.build({address}), own, {address}),
+              "MAC 02:00:00:00:00:07 or 02:00:00:00:00:08, IPv4 198.18.1.2/24, UDP port 12 or 5000-5010, VLAN 5, "
+              "inner VLAN 6-9");
+    MatchOptions by_address;
+    by_address.destinations = {"192.0.2.0/24"};
+    EXPECT_EQ(tester_settings(by_address.build({}), own, {}), "MAC 02:00:00:00:00:01, IPv4 192.0.2.0/24, no VLAN");
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <initializer_list>
 
 namespace responder::test {
 namespace {
@@ -89,6 +90,10 @@ TEST(DescribeFlow, OtherVlanNamesTheTagThatIsNotTaken) {
     EXPECT_TRUE(text(2, outer_fits).ends_with(": add --inner-vlan 8")) << text(2, outer_fits);
     EXPECT_TRUE(text(2, inner_fits).ends_with(": add --vlan 7")) << text(2, inner_fits);
     EXPECT_NE(text(0, outer).find("no tag"), std::string::npos) << text(0, outer);
+    const std::string reserved = ": add no VLAN option (none takes VLAN 4095, which is reserved)";
+    sink_flow_key key = tagged(udp4(SINK_OTHER_VLAN, 9), 1);
+    key.vlan[0] = 4095;
+    EXPECT_TRUE(describe_flow(key, 10, own, outer).ends_with(reserved)) << describe_flow(key, 10, own, outer);
     EXPECT_NE(text(1, outer_fits).find("--inner-vlan"), std::string::npos) << text(1, outer_fits);
     EXPECT_EQ(text(1, outer_fits).find("add --vlan 7"), std::string::npos)
         << "it is taken already: " << text(1, outer_fits);
@@ -153,22 +158,38 @@ TEST(DescribeFlow, EveryReasonIsSaidInOneLine) {
     }
 }
 
+// What is behind this option in the recommendation, to the end.
+std::string recommended(const std::string& text, const std::string& option) {
+    const auto at = text.find(": add " + option + " ");
+    EXPECT_NE(at, std::string::npos) << "no " << option << " in: " << text;
+    return at == std::string::npos ? "" : text.substr(at + 7 + option.size());
+}
+
 // Every --port, --ethertype, --vlan, --dst that is recommended is one that the command takes.
 TEST(DescribeFlow, RecommendsNothingThatTheCommandRefuses) {
-    for (const unsigned port : {0U, 1U, 9U, 65535U}) {
-        const std::string text = describe_flow(udp4(SINK_UDP, static_cast<std::uint16_t>(port)), 10, own);
-        if (const auto at = text.find("--port "); at != std::string::npos) {
-            EXPECT_NO_THROW(MatchOptions{.ports = {text.substr(at + 7)}}.build({})) << text;
-        }
+    for (const auto port : std::initializer_list<std::uint16_t>{1, 9, 65535}) {
+        const std::string value = recommended(describe_flow(udp4(SINK_UDP, port), 10, own), "--port");
+        EXPECT_NO_THROW(MatchOptions{.ports = {value}}.build({})) << value;
     }
-    for (const unsigned type : {0x05dcU, 0x0600U, 0x88b5U, 0xffffU}) {
+    for (const auto type : std::initializer_list<std::uint16_t>{0x0600, 0x88b5, 0xffff}) {
         sink_flow_key key{};
         key.slot = SINK_OTHER_ETHERTYPE;
-        key.ethertype = static_cast<__u16>(type);
-        const std::string text = describe_flow(to_mac(key, own), 10, own);
-        if (const auto at = text.find("--ethertype "); at != std::string::npos) {
-            EXPECT_NO_THROW(MatchOptions{.ethertypes = {text.substr(at + 12)}}.build({})) << text;
-        }
+        key.ethertype = type;
+        const std::string value = recommended(describe_flow(to_mac(key, own), 10, own), "--ethertype");
+        EXPECT_NO_THROW(MatchOptions{.ethertypes = {value}}.build({})) << value;
+    }
+    for (const auto vlan : std::initializer_list<std::uint16_t>{0, 1, 4094}) {
+        sink_flow_key key = tagged(udp4(SINK_OTHER_VLAN, 9), 1);
+        key.vlan[0] = vlan;
+        const std::string value = recommended(describe_flow(key, 10, own, {.vlans = {"5"}}), "--vlan");
+        EXPECT_NO_THROW(MatchOptions{.vlans = {value}}.build({})) << value;
+    }
+    sink_flow_key key6 = udp4(SINK_FRAGMENT, 0);
+    key6.ethertype = 0x86dd;
+    inet_pton(AF_INET6, "2001:db8::2", key6.destination);
+    for (const sink_flow_key& key : {udp4(SINK_UDP, 0), udp4(SINK_FRAGMENT, 0), key6}) {
+        const std::string value = recommended(describe_flow(key, 10, own), "--dst");
+        EXPECT_NO_THROW(MatchOptions{.destinations = {value}}.build({})) << value;
     }
 }
 

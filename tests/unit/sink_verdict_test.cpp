@@ -11,7 +11,7 @@ using Unit = RateCondition::Unit;
 
 Measured measured() {
     return {.port = "eth1",
-            .test = {.frames = 1000},
+            .test = {{.frames = 1000}},
             .rates = {.fps = 100'000, .l1_bps = 1e9, .l2_bps = 0.9e9, .l3_bps = 0.8e9, .payload_bps = 0.7e9},
             .speed_bps = 2'500'000'000,
             .missed = 3};
@@ -30,9 +30,29 @@ TEST(Judge, EachLayerIsHeldAgainstItsOwnRate) {
          {std::pair{Unit::line_percent, 40.0}, std::pair{Unit::fps, 1e5}, std::pair{Unit::l1_bps, 1e9},
           std::pair{Unit::l2_bps, 0.9e9}, std::pair{Unit::l3_bps, 0.8e9}, std::pair{Unit::payload_bps, 0.7e9}}) {
         EXPECT_TRUE(holds(unit, value));
-        EXPECT_TRUE(holds(unit, value * 0.999));
-        EXPECT_FALSE(holds(unit, value * 1.001));
+        EXPECT_TRUE(holds(unit, value * 1.0009)) << "within what the time is known to";
+        EXPECT_FALSE(holds(unit, value * 1.0011));
     }
+}
+
+TEST(Judge, ABrokenRunPassesNothing) {
+    SinkOptions options;
+    options.max_missed = 10;
+    EXPECT_TRUE(judge(options, {measured()})->pass());
+    const Verdict verdict = judge(options, {measured()}, "the interface went away").value();
+    EXPECT_FALSE(verdict.pass());
+    EXPECT_EQ(verdict.conditions[0].wanted, "a whole run");
+    EXPECT_EQ(verdict.conditions[0].measured, "the interface went away");
+}
+
+TEST(Judge, OfABurstTooShortToTimeOnlyTheLowerBoundIsKnown) {
+    Measured burst = measured();
+    burst.rates_at_least = true;
+    SinkOptions options;
+    options.expect_rate = RateCondition::parse("200kfps");
+    const Verdict verdict = judge(options, {burst}).value();
+    EXPECT_FALSE(verdict.pass());
+    EXPECT_EQ(verdict.conditions[0].measured, "at least 100000.0 frames/s, for too short a time to tell");
 }
 
 TEST(Judge, ConditionNamesPortLayerAndMeasured) {
@@ -40,7 +60,7 @@ TEST(Judge, ConditionNamesPortLayerAndMeasured) {
     options.expect_rate = RateCondition::parse("2.3Gbps@payload");
     const Verdict verdict = judge(options, {measured()}).value();
     ASSERT_EQ(verdict.conditions.size(), 1U);
-    EXPECT_EQ(verdict.conditions[0].wanted, "eth1: at least 2.3Gbps@payload of payload while traffic flowed");
+    EXPECT_EQ(verdict.conditions[0].wanted, "eth1: at least 2.3Gbps@payload while traffic flowed");
     EXPECT_EQ(verdict.conditions[0].measured, "700.000 Mb/s");
     EXPECT_FALSE(verdict.pass());
 }

@@ -16,14 +16,14 @@
 # uses one needs no lock to find it, and holds in-use.lock shared, so that nobody removes what a machine runs on.
 
 # Raise it when what is unpacked, or how, changes: images made before are not used any more.
-readonly recipe=1
+readonly recipe=2
 store=$cache/recipe-$recipe
 
 # In every root. First what a shell script expects of a small Debian, then what our programs are linked to, then the
 # tools of our trade. Not in here: what a case asks for with --package.
 readonly base_packages=(
     base-files base-passwd bash coreutils dash diffutils findutils grep libc-bin mawk mount procps sed util-linux
-    busybox-static kmod systemd udev
+    busybox-static dpkg kmod systemd udev
     libbpf1 libc6 libelf1 libgcc-s1 libmnl0 libstdc++6 libsystemd0 libxdp1 zlib1g
     bpftool ethtool iproute2 iputils-ping xdp-tools
 )
@@ -378,11 +378,18 @@ prepare_root() {
     for name in bin sbin lib lib64; do
         ln -s "usr/$name" "$root/$name"
     done
+    mkdir -p "$root/var/lib/dpkg/info"
     for package in "${debs[@]}"; do
-        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$root" --keep-directory-symlink --numeric-owner \
+        name=$(dpkg-deb -f "$package" Package)
+        # tar's list of what it unpacks is what dpkg in the machine takes for the package's files.
+        dpkg-deb --fsys-tarfile "$package" | tar -xv -C "$root" --keep-directory-symlink --numeric-owner \
             --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' \
-            --exclude='./usr/share/info/*' --exclude='./usr/lib/udev/hwdb.d/*'
-    done
+            --exclude='./usr/share/info/*' --exclude='./usr/lib/udev/hwdb.d/*' |
+            sed -e 's|^\./$|/.|' -e 's|^\./|/|' -e 's|\(.\)/$|\1|' >"$root/var/lib/dpkg/info/$name.list"
+        dpkg-deb -f "$package"
+        printf 'Status: install ok installed\n\n'
+    done >"$new/status"
+    mv "$new/status" "$root/var/lib/dpkg/status"
     without_maintainer_scripts "$root"
     # Hard links: the modules stay one copy.
     cp -al "$kernel_folder/modules/usr/lib/modules" "$root/usr/lib/"

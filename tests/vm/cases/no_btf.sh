@@ -4,7 +4,8 @@
 # arch: i386
 # object: vm_count sink
 #
-# A kernel that was really built without BTF, which Debian 12's for i386 is: what is loaded needs none.
+# A kernel that was really built without BTF, which Debian 12's for i386 is, takes the sink's program (the same object:
+# BPF is BPF). The sink itself is not built for such a machine.
 # shellcheck disable=SC1091  # in the machine
 . /vm/case.sh
 

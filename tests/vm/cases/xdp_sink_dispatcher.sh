@@ -25,3 +25,17 @@ stop_sink
 expect "frames the other program saw" 1000 "$(map_value first_frames)"
 expect "programs left in the dispatcher" 1 "$(xdp-loader status near | grep -c '^ =>')"
 expect "the one that is left" first "$(xdp-loader status near | awk '$1 == "=>" { print $3 }')"
+
+# Another joins while the sink runs, and then somebody takes all of them off: the sink notices the second only.
+start_sink --dispatcher
+xdp-loader load --mode native --prog-name second near vm_count.bpf.o
+send_from_far 500
+sleep 1.5 # longer than it takes the sink to look
+kill -0 "$sink" || fail "the sink ended when another program joined"
+xdp-loader unload near --all
+status=0
+wait "$sink" || status=$?
+cat sink.json
+expect "exit status of a sink whose program was taken off" 75 "$status"
+expect "frames" 500 "$(sink_says frames)"
+expect "ended by" program "$(sink_says ended_by)"

@@ -17,33 +17,23 @@ if [[ $program != /usr/bin/xdp-sink && ! -e $program ]]; then
     ln -s /usr/bin/xdp-sink "$program"
 fi
 
-attached() { ip -o link show near | grep -c 'prog/xdp' || true; }
-
 make_pair
-if ! systemctl start xdp-sink@near; then
-    journalctl --no-pager -u xdp-sink@near >&2
-    fail "systemctl start"
-fi
-expect "state" active "$(systemctl is-active xdp-sink@near)"
-expect "programs on the port once start has returned" 1 "$(attached)"
+start_unit xdp-sink@near
+expect "programs on the port once start has returned" 1 "$(programs_on_near)"
 process=/proc/$(systemctl show -P MainPID xdp-sink@near)
 (($(sed -n 's/^Uid:\t\([0-9]*\)\t.*/\1/p' "$process/status") > 60000)) || fail "the sink runs as root"
 expect "capabilities" 000000c000003000 "$(sed -n 's/^CapEff:\t//p' "$process/status")"
 
 send_from_far 1000
 systemctl stop xdp-sink@near
-expect "state after stop" inactive "$(systemctl is-active xdp-sink@near || true)"
-expect "programs on the port after stop" 0 "$(attached)"
-journalctl --no-pager -o cat -u xdp-sink@near
-journalctl --no-pager -o cat -u xdp-sink@near | grep -Eq '\b1[, ]?000\b' || fail "the journal does not say 1000 frames"
+expect "state after stop" inactive "$(state_of xdp-sink@near)"
+expect "programs on the port after stop" 0 "$(programs_on_near)"
+expect_journal xdp-sink@near 1000
 
 # Whether systemd stops it first or it ends by itself first is a race; after the latter a start may wait for the port.
 systemctl start xdp-sink@near
 process=/proc/$(systemctl show -P MainPID xdp-sink@near)
 ip link delete near
-for ((i = 0; i < 100; i++)); do
-    [[ -e $process ]] || break
-    sleep 0.1
-done
-[[ ! -e $process ]] || fail "the sink lives on without its port"
+sink_has_ended() { [[ ! -e $process ]]; }
+wait_until sink_has_ended || fail "the sink lives on without its port"
 [[ $(systemctl is-active xdp-sink@near) != active ]] || fail "systemd calls a sink without a port active"

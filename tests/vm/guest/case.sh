@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# For the test cases, sourced as /vm/case.sh: how to fail, how to skip, and a veth pair with a sender.
+# For the test cases, sourced as /vm/case.sh: how to fail, a veth pair with a sender, and the sink on it.
 set -euo pipefail
 
 fail() {
@@ -9,16 +9,20 @@ fail() {
     exit 1
 }
 
-# The last line of a skipped test is its reason.
-skip() {
-    echo "SKIP: $*"
-    exit 77
-}
-
 # expect WHAT WANTED GOT
 expect() {
     [[ $2 == "$3" ]] || fail "$1: expected '$2', got '$3'"
     echo "ok: $1: $3"
+}
+
+# wait_until COMMAND...: for at most half a minute
+wait_until() {
+    local tries
+    for ((tries = 0; tries < 300; tries++)); do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
 }
 
 # make_pair: veth "near" here, 198.18.0.1, and "far" in the namespace "far", 198.18.0.2. Neighbours are entered by hand
@@ -47,6 +51,11 @@ send_from_far() {
         send "$1" "${2:-9}" 2>/dev/null
 }
 
+# programs_on_near: how many XDP programs hang on "near"
+programs_on_near() { ip -o link show near | grep -c 'prog/xdp' || true; }
+
+near_is_taken() { [[ $(programs_on_near) == 1 ]]; }
+
 # map_value NAME: entry 0 of a BPF array with 64-bit values.
 map_value() {
     bpftool map lookup name "$1" key 0 0 0 0 | sed -n 's/.*"value": \([0-9]*\).*/\1/p'
@@ -55,17 +64,16 @@ map_value() {
 # start_sink ARGUMENT...: xdp-sink on "near" in the background, back when it is attached; sets $sink. Its summary goes to
 # sink.json and its talk to sink.err.
 start_sink() {
-    local tries
     xdp-sink near --json "$@" >sink.json 2>sink.err &
     sink=$!
-    for ((tries = 0; tries < 300; tries++)); do
-        grep -Eq '^near: .*XDP .*on ' sink.err && return
-        kill -0 "$sink" 2>/dev/null || break
-        sleep 0.1
-    done
-    tail -n 40 sink.err >&2
-    fail "xdp-sink did not attach"
+    wait_until sink_is_decided
+    if ! sink_is_attached; then
+        tail -n 40 sink.err >&2
+        fail "xdp-sink did not attach"
+    fi
 }
+sink_is_attached() { grep -Eq '^near: .*XDP .*on ' sink.err; }
+sink_is_decided() { sink_is_attached || ! kill -0 "$sink" 2>/dev/null; }
 
 # stop_sink: ends it as Ctrl-C does, and fails if it says FAIL or anything else than 0.
 stop_sink() {
@@ -79,4 +87,29 @@ stop_sink() {
 # sink_says KEY: the first value of that name in its summary.
 sink_says() {
     grep -o "\"$1\":[^,}]*" sink.json | head -n 1 | sed 's/^[^:]*://' | tr -d '"'
+}
+
+# expect_clean_end: the sink that was stopped ran in native mode, its books balance, and it is gone from the port.
+expect_clean_end() {
+    expect "mode" native "$(sink_says mode)"
+    expect "left over in the balance" 0 "$(sink_says left_over)"
+    expect "programs left on the port" 0 "$(programs_on_near)"
+}
+
+# start_unit UNIT: back when it is ready
+start_unit() {
+    if ! systemctl start "$1"; then
+        journalctl --no-pager -u "$1" >&2
+        fail "systemctl start $1"
+    fi
+    expect "state of $1" active "$(state_of "$1")"
+}
+
+state_of() { systemctl is-active "$1" || true; }
+
+# expect_journal UNIT FRAMES: the summary that the sink wrote there when it was stopped counts so many test frames.
+expect_journal() {
+    journalctl --no-pager -o cat -u "$1" | tee journal
+    expect "test frames, in the journal of $1" "$2" \
+        "$(sed -n 's/^ *test frames  *\([0-9,]*\), .*/\1/p' journal | tail -n 1 | tr -d ,)"
 }

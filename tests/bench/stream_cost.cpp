@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What following a stream costs a frame. Each frame needs another number, so a program in front writes it and calls the
+// one that is measured; the same program calls an empty one for the floor.
+
+#include "tests/bench/benchmarks.h"
+
+#include "bpf/signature/ours.h"
+#include "floor.skel.h"
+#include "loader/error.h"
+#include "loader/sink/streams.h"
+#include "loader/skeleton.h"
+#include "tests/harness/prog_run.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <linux/bpf.h>
+
+namespace responder::bench {
+
+namespace {
+
+using namespace test;
+using namespace test::packet;
+
+constexpr unsigned batch = 100'000;
+constexpr unsigned slots = 4096;
+constexpr unsigned few = 64; // streams, up to which the first demand is made
+
+class Measurement {
+  public:
+    Measurement(unsigned streams, bool stamped)
+        : streams_(streams), stamped_(stamped), frame_(Ethernet{} / Ipv4{} / Udp{} / zeros(OURS_LENGTH)),
+          sink_({.stream_slots = slots}) {
+        floor_.load();
+        floor_->bss->floor_streams = streams;
+        floor_->bss->floor_stamped = stamped;
+    }
+
+    void round() {
+        clock_.push_back(time(bpf_program__fd(stamped_ ? floor_->progs.xdp_clock : floor_->progs.xdp_coarse_clock)));
+        empty_.push_back(time(bpf_program__fd(floor_->progs.xdp_drop)));
+        nothing_.push_back(time_numbered(bpf_program__fd(floor_->progs.xdp_drop)));
+        sink_ns_.push_back(time_numbered(sink_.fd()));
+    }
+
+    Row row() const {
+        const StreamFigures all =
+            StreamTable(bpf_map__fd(sink_->maps.sink_streams), bpf_map__fd(sink_->maps.sink_unplaced), slots, 1)
+                .read()
+                .sum();
+        if (all.frames != batch * sink_ns_.size() || all.duplicate + all.stray != 0)
+            throw Error(ExitCode::internal, "a benchmark's streams", "were not followed as they should");
+        const double clock = mean_of_shorter_half(clock_) - mean_of_shorter_half(empty_);
+        const double more = mean_of_shorter_half(sink_ns_) - mean_of_shorter_half(nothing_);
+        return {.key = fmt::format("streams_{}{}", streams_, stamped_ ? "_stamped" : ""),
+                .title =
+                    fmt::format("{} stream{}{}", streams_, streams_ == 1 ? "" : "s", stamped_ ? ", with jitter" : ""),
+                .figures = {more, clock, streams_ <= few ? more - clock : no_figure,
+                            streams_ <= few ? no_figure : more - clock}};
+    }
+
+  private:
+    double time(int program) {
+        const TimedRun run = time_program(program, frame_, batch);
+        if (run.verdict != XDP_DROP)
+            throw Error(ExitCode::internal, "a benchmark's program", fmt::format("verdict {}", run.verdict));
+        return run.ns;
+    }
+    double time_numbered(int program) {
+        const __u32 first = 0;
+        if (bpf_map_update_elem(bpf_map__fd(floor_->maps.floor_next), &first, &program, BPF_ANY) != 0)
+            throw Error::from_errno(ExitCode::internal, "floor_next", errno);
+        // The sink's numbers go on where they were; the empty program's are nobody's.
+        __u64& number = program == sink_.fd() ? sink_number_ : floor_number_;
+        floor_->bss->floor_number = number;
+        const double ns = time(bpf_program__fd(floor_->progs.xdp_numbered));
+        number = floor_->bss->floor_number;
+        return ns;
+    }
+
+    unsigned streams_;
+    bool stamped_;
+    Octets frame_;
+    SinkProgram sink_;
+    Skeleton<floor_bpf> floor_;
+    __u64 sink_number_ = 0, floor_number_ = 0;
+    std::vector<double> clock_, empty_, nothing_, sink_ns_;
+};
+
+} // namespace
+
+Table stream_cost(const Settings& settings) {
+    std::vector<Measurement> measurements;
+    for (const bool stamped : {false, true})
+        for (const unsigned streams : {1U, few, slots})
+            measurements.emplace_back(streams, stamped);
+    for (unsigned round = 0; round < settings.rounds; ++round)
+        for (Measurement& measurement : measurements)
+            measurement.round();
+    Table table{
+        .key = "stream_cost",
+        .title = "What counting and following a stream costs a frame of 64 B",
+        .note = fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches "
+                            "of {} frames each, in turns. Following reads a clock once, and for jitter an exact one.",
+                            settings.rounds, batch),
+        .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
+                    {.key = "clock_ns", .title = "the clock", .decimals = 1},
+                    {.key = "few_ns", .title = "without it", .decimals = 1, .at_most = 15},
+                    {.key = "thousands_ns", .title = "of thousands", .decimals = 1, .at_most = 45}},
+        .rows = {}};
+    for (const Measurement& measurement : measurements)
+        table.rows.push_back(measurement.row());
+    return table;
+}
+
+} // namespace responder::bench

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Streams: what is lost, late and duplicate on the way is found to the frame. The impairment is in what is sent: frames
+// of xdp-gen's making, by their numbers.
+
+#include "bpf/signature/ours.h"
+#include "loader/generate/frame_spec.h"
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+namespace responder::test {
+namespace {
+
+FrameSpec spec_of(const Lab& lab, unsigned streams = 1) {
+    FrameSpec spec;
+    spec.source_mac = lab.from().mac;
+    spec.destination_mac = lab.to().mac;
+    spec.source = *IpAddress::parse("198.18.0.1");
+    spec.destination = *IpAddress::parse("198.18.0.2");
+    spec.streams = streams;
+    return spec;
+}
+
+const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
+
+TEST(Streams, OfXdpGenArriveWhole) {
+    const Lab lab;
+    Sink sink(lab, {"--max-loss", "0"});
+    const std::uint64_t sent =
+        frames_sent(generate(lab, {"--streams", "5", "--count", "500000", "--rate", "300000", "--size", "64,1518"}));
+    const Json summary = sink.end();
+    ASSERT_EQ(sent, 500'000U);
+    ASSERT_EQ(streams_of(summary).size(), 5U);
+    for (unsigned stream = 0; stream < 5; ++stream) {
+        const Json& figures = streams_of(summary)[stream];
+        EXPECT_EQ(figures["name"], "stream " + std::to_string(stream) + " from 198.18.0.1");
+        EXPECT_EQ(figures["frames"], 100'000U);
+        EXPECT_EQ(figures["lost"], 0U);
+        EXPECT_EQ(figures["late"], 0U);
+        EXPECT_EQ(figures["duplicate"], 0U);
+        EXPECT_EQ(figures["queues"], 1U);
+    }
+    EXPECT_EQ(summary["verdict"]["result"], "PASS");
+}
+
+TEST(Streams, OfPktgensSignature) {
+    const Lab lab;
+    Sink sink(lab, {});
+    const std::uint64_t sent = frames_sent(generate(lab, {"--signature", "pktgen", "--count", "1000"}));
+    const Json summary = sink.end();
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    EXPECT_EQ(streams_of(summary)[0]["format"], "pktgen");
+    EXPECT_EQ(streams_of(summary)[0]["frames"], sent);
+    EXPECT_EQ(streams_of(summary)[0]["lost"], 0U);
+}
+
+TEST(Streams, LostLateAndDuplicateToTheFrame) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab);
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    std::uint64_t lost = 0, late = 0, duplicate = 0, periods = 0, sent = 0;
+    for (std::uint64_t number = 0; number < 20'000; ++number) {
+        if (number % 1000 == 500) { // three in a row are lost
+            number += 2;
+            lost += 3;
+            ++periods;
+            continue;
+        }
+        if (number % 1000 == 700) { // two frames are overtaken by the third
+            for (const std::uint64_t each : {number + 2, number, number + 1})
+                sender.send(build_frame(spec, each));
+            number += 2;
+            late += 2;
+            sent += 3;
+            continue;
+        }
+        sender.send(build_frame(spec, number));
+        ++sent;
+        if (number % 1000 == 900) {
+            sender.send(build_frame(spec, number));
+            ++duplicate;
+            ++sent;
+        }
+        if (number % 128 == 127)
+            std::this_thread::sleep_for(1ms);
+    }
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), sent);
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["frames"], sent);
+    EXPECT_EQ(stream["lost"], lost);
+    EXPECT_EQ(stream["loss_periods"], periods);
+    EXPECT_EQ(stream["longest_loss_period"], 3U);
+    EXPECT_EQ(stream["late"], late);
+    EXPECT_EQ(stream["late_extent_max"], 2U);
+    EXPECT_EQ(stream["duplicate"], duplicate);
+    EXPECT_EQ(stream["stray"], 0U);
+    EXPECT_EQ(stream["restarts"], 0U);
+}
+
+TEST(Streams, DamagedFramesAreNoLossOfMillions) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab);
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {}, {.json = false});
+    for (std::uint64_t number = 0; number < 1000; ++number) {
+        Bytes frame = build_frame(spec, number);
+        if (number % 100 == 50)
+            frame[48] ^= 0x80; // the sequence number's highest bit
+        sender.send(frame);
+    }
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    EXPECT_TRUE(contains(out, "stream           1: 990 frames, lost 10 (1 %) in 10 periods of up to 1, late 0, "
+                              "duplicate 0\n"))
+        << out;
+    EXPECT_TRUE(contains(out, "    stream 0 from 198.18.0.1: 990 frames, lost 10 (1 %)")) << out;
+    EXPECT_TRUE(contains(out, "damaged          10 frames with our signature and a wrong check\n")) << out;
+}
+
+TEST(Streams, StampedFramesSayHowDelayVaries) {
+    const Lab lab;
+    Sink sink(lab, {});
+    const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "50000", "--rate", "50000"}));
+    const Json summary = sink.end();
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["stamped_frames"], sent);
+    EXPECT_GT(stream["jitter_ns"], 0.0);
+    EXPECT_GE(stream["delay_variation_max_ns"], stream["delay_variation_mean_ns"]);
+    EXPECT_GT(stream["delay_variation_mean_ns"], 0.0);
+    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
+    EXPECT_EQ(stream["clock_steps"], 0U);
+}
+
+// Every second frame says that it was sent 20 ms later than it was, which is far more than the lab's own jitter.
+TEST(Streams, JitterIsThatOfRfc3550) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab);
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    for (std::uint32_t number = 0; number < 500; ++number) {
+        timespec now{};
+        clock_gettime(CLOCK_TAI, &now);
+        const auto time =
+            static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec + number % 2 * 20'000'000);
+        Bytes frame = build_frame(spec, number);
+        const std::uint64_t check = ours_check(0, number, time);
+        for (unsigned octet = 0; octet < 4; ++octet)
+            frame[42 + OURS_TIME_OFFSET + octet] = static_cast<std::uint8_t>(time >> (24 - 8 * octet));
+        frame[42 + OURS_CHECK_OFFSET] = static_cast<std::uint8_t>(check >> 8);
+        frame[42 + OURS_CHECK_OFFSET + 1] = static_cast<std::uint8_t>(check);
+        sender.send(frame);
+    }
+    const Json summary = sink.end();
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["stamped_frames"], 500U);
+    EXPECT_NEAR(stream["jitter_ns"], 20e6, 2e6);
+    EXPECT_NEAR(stream["delay_variation_mean_ns"], 10e6, 2e6);
+    EXPECT_GE(stream["delay_variation_max_ns"], 19e6);
+}
+
+TEST(Streams, ASecondRunOfTheSenderIsNoLoss) {
+    const Lab lab;
+    Sink sink(lab, {});
+    for (int run = 0; run < 3; ++run)
+        ASSERT_EQ(frames_sent(generate(lab, {"--count", "400", "--rate", "50000"})), 400U);
+    const Json summary = sink.end();
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["frames"], 1200U);
+    EXPECT_EQ(stream["lost"], 0U);
+    EXPECT_EQ(stream["duplicate"], 0U);
+    EXPECT_EQ(stream["restarts"], 2U);
+}
+
+// Each queue misses what the other got. That is no loss, and nobody knows the order any more: it is marked.
+TEST(Streams, OneThatComesByTwoQueuesIsMarked) {
+    const Lab lab({.queues = 2});
+    FrameSpec spec = spec_of(lab);
+    spec.source_ports = {1000, 1031}; // by which a flow's queue is chosen
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, {});
+    for (std::uint64_t number = 0; number < 400; ++number)
+        if (number != 100)
+            sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 399U);
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["queues"], 2U);
+    EXPECT_EQ(stream["frames"], 399U);
+    EXPECT_EQ(stream["lost"], 1U);
+    EXPECT_FALSE(stream.contains("late"));
+    EXPECT_FALSE(stream.contains("loss_periods"));
+}
+
+TEST(Streams, MoreThanTheTableHasPlacesForAreCounted) {
+    const Lab lab;
+    Sink sink(lab, {"--streams", "8"});
+    const std::uint64_t sent = frames_sent(generate(lab, {"--streams", "100", "--count", "10000", "--rate", "100000"}));
+    const Json summary = sink.end();
+    ASSERT_EQ(sent, 10'000U);
+    EXPECT_EQ(streams_of(summary).size(), 8U);
+    std::uint64_t followed = 0;
+    for (const Json& stream : streams_of(summary)) {
+        followed += stream["frames"].get<std::uint64_t>();
+        EXPECT_EQ(stream["lost"], 0U);
+    }
+    EXPECT_EQ(followed, 800U);
+    EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], 9200U);
+}
+
+TEST(Streams, ThousandsOfThem) {
+    const Lab lab;
+    Sink sink(lab, {});
+    const std::uint64_t sent =
+        frames_sent(generate(lab, {"--streams", "4000", "--count", "200000", "--rate", "200000"}));
+    const Json summary = sink.end();
+    ASSERT_EQ(sent, 200'000U);
+    EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], 0U);
+    ASSERT_EQ(streams_of(summary).size(), 4000U);
+    for (const Json& stream : streams_of(summary)) {
+        ASSERT_EQ(stream["frames"], 50U) << stream;
+        ASSERT_EQ(stream["lost"], 0U) << stream;
+    }
+}
+
+TEST(Streams, MaxLossDecidesTheVerdict) {
+    struct Row {
+        std::string limit;
+        bool pass;
+    };
+    for (const Row& row : {Row{"10", true}, Row{"9", false}, Row{"1%", true}, Row{"0.9%", false}}) {
+        const Lab lab;
+        const FrameSpec spec = spec_of(lab);
+        PacketSocket sender(lab.tester, "tx1");
+        Sink sink(lab, {"--max-loss", row.limit});
+        for (std::uint64_t number = 0; number < 1000; ++number)
+            if (number % 100 != 50)
+                sender.send(build_frame(spec, number));
+        const Json summary = sink.end(SIGINT, row.pass ? 0 : exit_verdict_fail);
+        EXPECT_EQ(summary["verdict"]["result"], row.pass ? "PASS" : "FAIL") << row.limit;
+        EXPECT_EQ(summary["verdict"]["conditions"][0]["measured"], "10 frames of 1000 (1 %)");
+    }
+    const Lab lab;
+    Sink silent(lab, {"--max-loss", "0"});
+    EXPECT_EQ(silent.end(SIGINT, exit_verdict_fail)["verdict"]["conditions"][0]["measured"], "no stream");
+}
+
+TEST(Streams, OffOnRequest) {
+    const Lab lab;
+    Sink sink(lab, {"--streams", "0"});
+    const std::uint64_t sent = frames_sent(generate(lab, {"--count", "1000"}));
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), sent);
+    EXPECT_FALSE(summary["ports"][0].contains("streams"));
+    expect_refused(lab, {"--streams", "0", "--max-loss", "1"}, exit_usage, {"--max-loss with --streams 0"});
+}
+
+} // namespace
+} // namespace responder::test

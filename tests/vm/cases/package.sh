@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# kernel: 6.1
+# arch: amd64 arm64
+# deb
+# option: --systemd
+# timeout: 300
+#
+# The package, from dpkg -i to dpkg -P, on a PC and on the WLAN Pi's kind of machine: what it depends on suffices, its
+# sink counts as a service with options of its own, and nothing is left when it goes, though it was running.
+# shellcheck disable=SC1091  # in the machine
+. /vm/case.sh
+
+unit=xdp-sink@near
+echo "machine $(uname -m), $(dpkg-deb -f xdp-responder.deb Package Version Depends)"
+make_pair
+
+dpkg -i xdp-responder.deb
+expect "the package" "install ok installed" "$(dpkg-query -W -f '${Status}' xdp-responder)"
+dpkg -L xdp-responder >files
+for program in xdp-sink xdp-gen; do
+    version=$("$program" --version)
+    echo "$program --version: $version"
+    [[ $(dpkg-query -W -f '${Version}' xdp-responder) == "${version##* }"* ]] || fail "the package is of another version"
+    expect "man page of $program" yes "$(busybox zcat "/usr/share/man/man8/$program.8.gz" | grep -q '^\.TH' && echo yes)"
+    # shellcheck disable=SC1090  # in the machine
+    . "/usr/share/bash-completion/completions/$program"
+    expect "completion of $program" yes "$(complete -p "$program" >/dev/null && echo yes)"
+done
+
+# The sender here is the package's own.
+start_sink --require-native --expect-frames 5000
+ip netns exec far xdp-gen far --count 5000 --dst-mac 02:00:00:00:00:01 --src 198.18.0.2 --dst 198.18.0.1
+stop_sink
+expect_clean_end
+
+# Port 9, which is counted by default, is not with these options.
+echo 'SINK_OPTIONS=--port 5001 --require-native' >/etc/default/xdp-sink-near
+systemctl enable "$unit"
+start_unit "$unit"
+expect "programs on the port" 1 "$(programs_on_near)"
+send_from_far 1000 5001
+send_from_far 10 9
+systemctl stop "$unit"
+expect "state after stop" inactive "$(state_of "$unit")"
+expect "programs on the port after stop" 0 "$(programs_on_near)"
+expect_journal "$unit" 1000
+
+start_unit "$unit"
+send_from_far 500 5001
+dpkg -r xdp-responder
+expect "state after removal" inactive "$(state_of "$unit")"
+expect "programs on the port after removal" 0 "$(programs_on_near)"
+expect "processes" "" "$(pgrep -x xdp-sink || true)"
+expect_journal "$unit" 500
+! systemctl cat "$unit" || fail "systemd still knows the unit"
+
+dpkg -P xdp-responder
+while read -r file; do
+    [[ ! -e $file || -d $file ]] || fail "$file is left"
+done <files
+expect "what is left, beside the administrator's own file" /etc/default/xdp-sink-near \
+    "$(find / -xdev -path /root -prune -o \( -name '*xdp-sink*' -o -name '*xdp-gen*' -o -name '*xdp-responder*' \) -print)"
