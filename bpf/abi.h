@@ -78,7 +78,8 @@ struct match_cfg {
 struct sink_cfg {
 	struct match_cfg match;
 	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
-	__u32 stream_slots;     /* places for streams that each queue has, a power of two; 0: streams are not followed */
+	__u32 stream_slots;     /* places for streams that each table has, a power of two; 0: streams are not followed */
+	__u8 streams_by_cpu;    /* a table of streams for each CPU, not for each queue */
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
@@ -197,7 +198,10 @@ struct stream_key {
 	__be16 source_port, destination_port;
 } __attribute__((aligned(8))); /* compared in words */
 
-/* Value of sink_streams. Each queue has places of its own, so that two CPUs never write to one. */
+/*
+ * Value of sink_streams. No two CPUs may write to one at a time: each receive queue has a table of its own. In generic mode
+ * several CPUs may serve one queue (RPS), and each CPU has one.
+ */
 struct stream {
 	struct stream_key key;
 	__u64 frames;
@@ -205,7 +209,7 @@ struct stream {
 	struct delay delay;     /* of frames that say when they were sent */
 };
 
-/* Value of sink_unplaced; key: receive queue. Test frames that have a signature and are in no stream. Only rise. */
+/* Value of sink_unplaced; key: table. Test frames that have a signature and are in no stream. Only rise. */
 struct stream_unplaced {
 	__u64 damaged;          /* the check of our signature is wrong */
 	__u64 no_room;          /* every place that the stream may have is taken by another */

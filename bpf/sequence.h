@@ -54,14 +54,15 @@ struct sequence {
 	__u64 doubt_idle_ns;    /* how long nothing had come before it */
 	__u64 doubt_kind;       /* what it was counted as */
 
+	__u64 duplicate;        /* these two fall again where a doubt turns out as no fault */
+	__u64 stray;            /* fits nowhere: later than the window is long, or damaged; what is missing stays missing */
+
 	/* Only rise. */
 	__u64 lost_before;      /* before it began anew, to be added to what is missing now */
 	__u64 late;             /* RFC 4737 section 3.3: behind one with a higher number */
 	__u64 extent_sum, extent_known; /* section 4.2.1, of those late ones whose gap is still known */
-	__u64 duplicate;
-	__u64 stray;            /* fits nowhere: later than the window is long, or damaged; what is missing stays missing */
 	__u64 restarts;         /* the sender began anew */
-	__u64 period_count, period_sum;
+	__u64 period_count;
 	__u64 period[SEQUENCE_BURSTS];
 	__u64 extent_max;
 	__u64 period_max;
@@ -95,7 +96,6 @@ verified_apart int sequence_close_period(struct sequence *q)
 		longest *= 2;
 	q->period[i & (SEQUENCE_BURSTS - 1)]++;
 	q->period_count++;
-	q->period_sum += q->open_run;
 	if (q->open_run > q->period_max)
 		q->period_max = q->open_run;
 	q->open_run = 0;
@@ -253,6 +253,12 @@ verified_apart int sequence_unusual(struct sequence *q, __u64 number, __u64 idle
 	if (!q->next) {
 		sequence_begin(q, SEQUENCE_BASE + (number & SEQUENCE_WIRE));
 		return SEQUENCE_IN_ORDER;
+	}
+	/* Late, but of what came before the first, nobody knows what came. */
+	if (number < q->first && q->first - number < SEQUENCE_WINDOW && idle_ns < SEQUENCE_PAUSE_NS &&
+	    number - q->doubt_next >= SEQUENCE_CONFIRM) {
+		q->stray++;
+		return SEQUENCE_STRAY;
 	}
 	if (number >= q->next ? number - q->next >= SEQUENCE_WINDOW
 			      : number < q->first || number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)

@@ -2,9 +2,9 @@
 /*
  * Test frames into streams: finds a frame's signature, the stream that it names, and follows the stream's sequence numbers.
  *
- * The table is a hash table in an array, one a queue: a queue's frames are processed one after the other, so nothing in
- * here needs a lock, and a lookup is an addition where a map's own hash would cost as much as all the rest. What a stream
- * may lie away from its first place is bounded; a stream that finds no place is counted as such.
+ * A table is a hash table in an array. Only one CPU at a time writes to it (see struct stream), so nothing in here needs a
+ * lock, and a lookup is an addition where a map's own hash would cost as much as all the rest. What a stream may lie away
+ * from its first place is bounded; a stream that finds no place is counted as such.
  */
 #ifndef RESPONDER_STREAMS_H
 #define RESPONDER_STREAMS_H
@@ -19,7 +19,7 @@
 
 enum { STREAM_PROBES = 8 };
 
-/* The loader raises max_entries: of the first, a place for each stream, to sink_cfg.stream_slots a queue, of the second to the number of queues. */
+/* The loader raises max_entries: of the first to sink_cfg.stream_slots a table, of the second to the number of tables. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -38,7 +38,7 @@ struct {
 
 struct stream_packet {
 	struct stream_key key;
-	__u32 queue;
+	__u32 table;
 	__u32 sequence;
 	__u32 sent;             /* nanoseconds modulo 2^32 of the sender's CLOCK_TAI; 0: unknown */
 	__u32 zero;
@@ -70,9 +70,9 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 	return stream_hash4(key->stream, address);
 }
 
-static __always_inline struct stream *stream_place(__u32 queue, __u32 hash)
+static __always_inline struct stream *stream_place(__u32 table, __u32 hash)
 {
-	__u32 place = queue * sink_cfg.stream_slots + (hash & (sink_cfg.stream_slots - 1));
+	__u32 place = table * sink_cfg.stream_slots + (hash & (sink_cfg.stream_slots - 1));
 
 	return bpf_map_lookup_elem(&sink_streams, &place);
 }
@@ -92,14 +92,14 @@ static __always_inline void stream_count(struct stream *stream, __u32 sequence, 
 verified_apart int stream_take(const struct stream_packet *packet)
 {
 	struct stream_unplaced *unplaced;
-	__u32 hash, queue;
+	__u32 hash, table;
 
 	if (!packet)
 		return 0;
-	queue = packet->queue;
+	table = packet->table;
 	hash = stream_hash(&packet->key);
 	for (__u32 i = 0; i < STREAM_PROBES; i++) {
-		struct stream *stream = stream_place(queue, hash + i);
+		struct stream *stream = stream_place(table, hash + i);
 
 		if (!stream)
 			return 0; /* cannot be */
@@ -110,7 +110,7 @@ verified_apart int stream_take(const struct stream_packet *packet)
 		stream_count(stream, packet->sequence, packet->sent);
 		return 0;
 	}
-	unplaced = bpf_map_lookup_elem(&sink_unplaced, &queue);
+	unplaced = bpf_map_lookup_elem(&sink_unplaced, &table);
 	if (unplaced)
 		unplaced->no_room++;
 	return 0;
@@ -131,6 +131,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
 	const struct ipv6hdr *ip6;
+	__u32 table = sink_cfg.streams_by_cpu ? bpf_get_smp_processor_id() : queue;
 	__u32 stream = 0, sequence, sent = 0, is_ours;
 	const __u8 *payload;
 
@@ -148,14 +149,14 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 		sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 		if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent))) {
-			struct stream_unplaced *unplaced = bpf_map_lookup_elem(&sink_unplaced, &queue);
+			struct stream_unplaced *unplaced = bpf_map_lookup_elem(&sink_unplaced, &table);
 
 			if (unplaced)
 				unplaced->damaged++;
 			return;
 		}
 		if (f->ip == 4 && FRAME_FITS(ip4, s)) {
-			struct stream *found = stream_place(queue, stream_hash4(stream, ip4->saddr));
+			struct stream *found = stream_place(table, stream_hash4(stream, ip4->saddr));
 
 			if (likely(found && *(const word64 *)&found->key == stream_key_word(stream, ip4->saddr))) {
 				stream_count(found, sequence, sent);
@@ -170,7 +171,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 
 	struct stream_packet packet = {
 		.key = { .stream = (__u16)stream, .format = is_ours ? STREAM_OURS : STREAM_PKTGEN, .ip = (__u8)f->ip },
-		.queue = queue,
+		.table = table,
 		.sequence = sequence,
 		.sent = sent,
 	};

@@ -161,7 +161,6 @@ std::vector<std::uint8_t> frame_with(const FrameSpec& spec, unsigned size, unsig
 
 } // namespace
 
-unsigned FrameSpec::smallest_size() const { return *std::ranges::min_element(sizes); }
 unsigned FrameSpec::largest_size() const { return *std::ranges::max_element(sizes); }
 unsigned FrameSpec::header_size() const noexcept { return udp_offset(*this) + udp_length + fcs_length; }
 unsigned FrameSpec::smallest_possible_size() const noexcept {

@@ -54,7 +54,6 @@ struct FrameSpec {
     // Throws Error(usage) where this describes no frames.
     void validate() const;
 
-    unsigned smallest_size() const;
     unsigned largest_size() const;
     unsigned header_size() const noexcept; // of a frame without payload
     unsigned smallest_possible_size() const noexcept;

@@ -36,17 +36,22 @@ MacAddress solicited_node_mac(const Prefix& address) {
     return {{0x33, 0x33, 0xff, address.bytes[13], address.bytes[14], address.bytes[15]}};
 }
 
-// Places for streams that each queue gets. Any of them may see all streams.
-unsigned stream_slots(const SinkOptions& options, unsigned queues) {
-    constexpr unsigned default_places = 4096; // 4 MB in all
-    constexpr unsigned least = 128;           // a queue
+// Places for streams that each table gets. Any of them may see all streams.
+unsigned stream_slots(const SinkOptions& options, unsigned tables) {
+    constexpr unsigned default_places = 4096; // 4 MB in all, or
+    constexpr unsigned least = 128;           // these for each table
     if (options.streams)
         return *options.streams == 0 ? 0 : std::bit_ceil(*options.streams);
-    return std::max(std::bit_floor(default_places / queues), least);
+    return std::max(std::bit_floor(default_places / tables), least);
+}
+
+// See struct stream in bpf/abi.h.
+unsigned stream_tables(XdpMode mode, unsigned queues) {
+    return mode == XdpMode::native ? queues : static_cast<unsigned>(std::max(libbpf_num_possible_cpus(), 1));
 }
 
 void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, const MacAddress& own_mac,
-               unsigned queues, bool multi_buffer) {
+               unsigned queues, XdpMode mode, bool multi_buffer) {
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
     cfg.match = match;
     cfg.multi_buffer = multi_buffer;
@@ -57,9 +62,11 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     }
     std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
-    cfg.stream_slots = stream_slots(options, queues);
-    bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * queues, 1U));
-    bpf_map__set_max_entries(skeleton.maps.sink_unplaced, queues);
+    const unsigned tables = stream_tables(mode, queues);
+    cfg.stream_slots = stream_slots(options, tables);
+    cfg.streams_by_cpu = mode == XdpMode::generic;
+    bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * tables, 1U));
+    bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
     if (multi_buffer)
         bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
 }
@@ -144,9 +151,10 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
     received_while_attaching_ = nic_rise_.rx_packets;
 
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
-    if (const unsigned slots = stream_slots(options, queues_possible_); slots != 0)
+    const unsigned tables = stream_tables(obtained_.mode, queues_possible_);
+    if (const unsigned slots = stream_slots(options, tables); slots != 0)
         streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
-                         bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, queues_possible_);
+                         bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
     now_ = counters_->empty_snapshot();
     now_.taken = attached; // frames that came by the first reading came after this
     poll();
@@ -160,7 +168,7 @@ Port::Port(Port&&) noexcept = default;
 bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused) {
     auto program = std::make_unique<Program>();
     sink_bpf& skeleton = *program->skeleton.get();
-    configure(skeleton, options, match_, mac_, queues_possible_, multi_buffer);
+    configure(skeleton, options, match_, mac_, queues_possible_, mode, multi_buffer);
     const auto keep = [&](auto outcome) {
         if (auto* refusal = std::get_if<AttachRefused>(&outcome)) {
             refused = std::move(*refusal);
@@ -202,9 +210,6 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
                         "without --mode native or --require-native it runs in generic mode");
     }
     if (!try_attach(options, XdpMode::generic, false, refused)) {
-        if (refused.error == EINVAL && !options.dispatcher)
-            throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused),
-                        "kernels before 5.9 have no bpf_link for XDP");
         throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
     }
     obtained_.native_refused = native_refused;
@@ -304,8 +309,6 @@ Books Port::close_books(bool late_frames_count) {
         }
         return test_traffic(last.total).frames;
     };
-    if (streams_ && !late_frames_count)
-        stream_report_ = streams_->read();
     std::uint64_t frames = 0;
     for (const Clock::time_point deadline = Clock::now() + 200ms; !books.settled && Clock::now() < deadline;) {
         frames = read();
@@ -316,8 +319,8 @@ Books Port::close_books(bool late_frames_count) {
     const auto driver_counters = ethtool::statistics(netdev_.index());
     books.nic_known = follow_nic();
     books.settled = frames == read() && books.settled;
-    if (streams_ && late_frames_count)
-        stream_report_ = streams_->read();
+    if (late_frames_count)
+        read_streams();
     books.program_saw = all_traffic(last.total).frames;
     books.after_the_end = books.program_saw - all_traffic(now_.total).frames;
     if (!books.nic_known)

@@ -96,7 +96,7 @@ class Port {
     Interval take_interval() noexcept;
 
     bool follows_streams() const noexcept { return streams_.has_value(); }
-    const StreamReport& streams() const noexcept { return stream_report_; } // once the books are closed
+    const StreamReport& streams() const noexcept { return stream_report_; } // as last read
 
     // The run begins only now: the time so far is not a part of it.
     void restart_clock() noexcept;
@@ -107,8 +107,10 @@ class Port {
     // News of the link; what a person should know of it, or nothing. `attaching`: the program came just now.
     std::string link_changed(const LinkState& link, bool attaching);
 
+    void read_streams() { stream_report_ = streams_ ? streams_->read() : StreamReport{}; }
+
     // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. What comes
-    // meanwhile belongs to the figures (`late_frames_count`), or to the books alone.
+    // meanwhile belongs to the figures, and streams are read then (`late_frames_count`), or to the books alone.
     Books close_books(bool late_frames_count);
 
     // The flow watch (see flows.h).

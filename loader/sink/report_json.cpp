@@ -105,8 +105,10 @@ void put_stream(JsonWriter& json, const StreamFigures& stream) {
     if (stream.key.format == STREAM_OURS)
         json.member("stream", stream.key.stream);
     json.member("frames", stream.frames);
-    json.member("lost", stream.lost);
-    json.member("loss_ratio", stream.loss_ratio());
+    if (stream.lost) {
+        json.member("lost", *stream.lost);
+        json.member("loss_ratio", stream.loss_ratio());
+    }
     json.member("duplicate", stream.duplicate);
     json.member("stray", stream.stray);
     json.member("restarts", stream.restarts);

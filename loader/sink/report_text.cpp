@@ -137,9 +137,17 @@ void print_books(Buffer& buffer, const Port& port, const Books& books) {
 void print_stream(Buffer& buffer, const StreamFigures& stream) {
     print_count(buffer, stream.frames);
     print(buffer, " frames, lost ");
-    print_count(buffer, stream.lost);
-    if (stream.lost != 0)
-        print(buffer, " ({:.2g} %)", 100 * stream.loss_ratio());
+    if (!stream.lost)
+        print(buffer, "unknown");
+    else
+        print_count(buffer, *stream.lost);
+    if (stream.lost && *stream.lost != 0) {
+        const double percent = 100 * stream.loss_ratio();
+        if (percent < 0.01)
+            print(buffer, " (under 0.01 %)");
+        else
+            print(buffer, " ({:.2f} %)", percent);
+    }
     if (stream.periods && stream.periods->count != 0) {
         print(buffer, " in ");
         print_count(buffer, stream.periods->count);
@@ -186,7 +194,9 @@ void print_streams(Buffer& buffer, const Port& port) {
         for (const StreamFigures& stream : report.streams)
             shown.push_back(&stream);
         if (shown.size() > most_shown)
-            std::ranges::stable_sort(shown, std::greater(), &StreamFigures::lost);
+            std::ranges::stable_sort(shown, std::greater(), [](const StreamFigures* stream) {
+                return stream->lost.value_or(~std::uint64_t{0});
+            });
         for (std::size_t i = 0; i < std::min(shown.size(), most_shown); ++i) {
             print(buffer, "    {}: ", stream_name(shown[i]->key));
             print_stream(buffer, *shown[i]);

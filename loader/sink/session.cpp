@@ -312,6 +312,9 @@ ExitCode Session::finish() {
     const Clock::duration duration = Clock::now() - begin_;
     // A signal means "now that it has all come"; a plan means its exact end.
     const bool late_frames_count = ended_by_ != Ending::duration && ended_by_ != Ending::count;
+    if (!late_frames_count) // all ports' at once: closing the books takes time
+        for (Port& port : ports_)
+            port.read_streams();
     std::vector<Books> books;
     std::vector<Measured> measured;
     for (Port& port : ports_) {
@@ -324,6 +327,7 @@ ExitCode Session::finish() {
              .rates_at_least = port.busy().at_most,
              .speed_bps = port.speed_bps(),
              .streams = port.streams().streams.empty() ? std::nullopt : std::optional(port.streams().sum()),
+             .no_room = port.streams().no_room,
              .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
     if (ended_by_ != Ending::interface_gone && ended_by_ != Ending::program_gone)

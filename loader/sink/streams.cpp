@@ -2,25 +2,59 @@
 
 #include "loader/sink/streams.h"
 
+#include "loader/ip_address.h"
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
-#include <iterator>
 
 namespace responder {
 
 namespace {
 
-std::string address_text(const __be32 (&address)[4]) {
-    char text[INET6_ADDRSTRLEN];
-    const bool v4 = address[1] == 0 && address[2] == 0 && address[3] == 0;
-    inet_ntop(v4 ? AF_INET : AF_INET6, address, text, sizeof(text));
-    return v4 ? text : fmt::format("[{}]", text);
+std::string address_text(const stream_key& key, const __be32 (&octets)[4]) {
+    IpAddress address{.family = key.ip == 6 ? AF_INET6 : AF_INET};
+    std::memcpy(address.bytes.data(), octets, sizeof(octets));
+    return address.v6() ? fmt::format("[{}]", address.address_text()) : address.address_text();
 }
 
 bool is_taken(const stream& place) { return place.key.format != STREAM_NONE; }
+
+// The program goes on writing: a copy is one when the next is the same.
+stream copy_of(const stream& place) {
+    stream copy, next;
+    std::memcpy(&copy, &place, sizeof(copy));
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        std::memcpy(&next, &place, sizeof(next));
+        if (std::memcmp(&copy, &next, sizeof(copy)) == 0)
+            break;
+        copy = next;
+    }
+    return copy;
+}
+
+// Each queue has seen a part of the numbers and taken the others for lost. Together they say how many came, unless the
+// sender began anew, and nobody knows which part of which run is where.
+std::optional<std::uint64_t> lost_of(std::span<const stream> on_queues) {
+    if (on_queues.size() == 1) {
+        const sequence& one = on_queues.front().sequence;
+        return one.lost_before + sequence_missing(&one);
+    }
+    std::uint64_t first = ~std::uint64_t{0}, next = 0, arrived = 0;
+    for (const stream& found : on_queues) {
+        if (found.sequence.restarts != 0)
+            return std::nullopt;
+        first = std::min<std::uint64_t>(first, found.sequence.first);
+        next = std::max<std::uint64_t>(next, found.sequence.next);
+        arrived += found.sequence.arrived;
+    }
+    return next - first > arrived ? next - first - arrived : 0; // more came than there are: some by both
+}
 
 int compare(const stream_key& a, const stream_key& b) { return std::memcmp(&a, &b, sizeof(a)); }
 
@@ -33,7 +67,10 @@ bool in_order_of_name(const StreamFigures& a, const StreamFigures& b) {
 
 void add(StreamFigures& sum, const StreamFigures& one) {
     sum.frames += one.frames;
-    sum.lost += one.lost;
+    if (sum.lost && one.lost)
+        *sum.lost += *one.lost;
+    else
+        sum.lost.reset();
     sum.duplicate += one.duplicate;
     sum.stray += one.stray;
     sum.restarts += one.restarts;
@@ -80,7 +117,7 @@ StreamFigures figures_of_one_queue(const stream& found) {
     sequence_flush(&settled);
     StreamFigures figures{.key = found.key,
                           .frames = found.frames,
-                          .lost = settled.lost_before + sequence_missing(&settled),
+                          .lost = lost_of({&found, 1}),
                           .duplicate = settled.duplicate,
                           .stray = settled.stray,
                           .restarts = settled.restarts,
@@ -97,51 +134,53 @@ StreamFigures figures_of_one_queue(const stream& found) {
 } // namespace
 
 double StreamFigures::loss_ratio() const noexcept {
-    return sent() == 0 ? 0 : static_cast<double>(lost) / static_cast<double>(sent());
+    return sent() == 0 ? 0 : static_cast<double>(*lost) / static_cast<double>(sent());
 }
 
 std::string stream_name(const stream_key& key) {
     if (key.format == STREAM_PKTGEN)
-        return fmt::format("pktgen {}:{} to {}:{}", address_text(key.source), ntohs(key.source_port),
-                           address_text(key.destination), ntohs(key.destination_port));
-    return fmt::format("stream {} from {}", key.stream, address_text(key.source));
+        return fmt::format("pktgen {}:{} to {}:{}", address_text(key, key.source), ntohs(key.source_port),
+                           address_text(key, key.destination), ntohs(key.destination_port));
+    return fmt::format("stream {} from {}", key.stream, address_text(key, key.source));
 }
 
 StreamFigures StreamReport::sum() const {
-    StreamFigures all{.late = LateFrames{}, .periods = LossPeriods{}, .delay = std::nullopt};
+    StreamFigures all{.lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = std::nullopt};
     for (const StreamFigures& one : streams)
         add(all, one);
     return all;
 }
 
-StreamFigures stream_figures(const std::vector<stream>& on_queues) {
+StreamFigures stream_figures(std::span<const stream> on_queues) {
     StreamFigures figures = figures_of_one_queue(on_queues.front());
     if (on_queues.size() == 1)
         return figures;
-    // Each queue has seen a part of the numbers and taken the others for lost. Together they say how many came.
     figures.queues = static_cast<unsigned>(on_queues.size());
     figures.late.reset();
     figures.periods.reset();
     figures.delay.reset();
-    std::uint64_t first = ~std::uint64_t{0}, next = 0, arrived = 0;
+    figures.lost = lost_of(on_queues);
     figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
     for (const stream& found : on_queues) {
         figures.frames += found.frames;
         figures.duplicate += found.sequence.duplicate;
         figures.stray += found.sequence.stray;
         figures.restarts = std::max<std::uint64_t>(figures.restarts, found.sequence.restarts);
-        first = std::min<std::uint64_t>(first, found.sequence.first);
-        next = std::max<std::uint64_t>(next, found.sequence.next);
-        arrived += found.sequence.arrived;
     }
-    figures.lost = next - first > arrived ? next - first - arrived : 0;
     return figures;
+}
+
+StreamTable::StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables)
+    : streams_(streams_map, std::size_t{slots} * tables), unplaced_(unplaced_map, tables) {
+    found_.reserve(std::size_t{slots} * tables);
 }
 
 StreamReport StreamTable::read() const {
     StreamReport report;
     std::vector<stream> found;
-    std::ranges::copy_if(streams_.values(), std::back_inserter(found), is_taken);
+    for (const stream& place : streams_.values())
+        if (is_taken(place))
+            found.push_back(copy_of(place));
     std::ranges::stable_sort(found, [](const stream& a, const stream& b) { return compare(a.key, b.key) < 0; });
     for (auto first = found.begin(); first != found.end();) {
         const auto end =
@@ -157,11 +196,23 @@ StreamReport StreamTable::read() const {
     return report;
 }
 
-std::uint64_t StreamTable::missing() const noexcept {
+std::uint64_t StreamTable::missing() noexcept {
+    constexpr std::size_t most_queues = 64;
+    std::array<stream, most_queues> on_queues;
+    found_.clear();
+    for (const stream& place : streams_.values())
+        if (is_taken(place))
+            found_.push_back(&place);
+    std::ranges::sort(found_, [](const stream* a, const stream* b) { return compare(a->key, b->key) < 0; });
     std::uint64_t frames = 0;
-    for (const stream& one : streams_.values())
-        if (is_taken(one))
-            frames += one.sequence.lost_before + sequence_missing(&one.sequence);
+    for (std::size_t i = 0; i < found_.size();) {
+        std::size_t queues = 0;
+        const stream_key& key = found_[i]->key;
+        for (; i < found_.size() && compare(found_[i]->key, key) == 0; ++i)
+            if (queues < most_queues)
+                on_queues[queues++] = copy_of(*found_[i]);
+        frames += lost_of(std::span(on_queues).first(queues)).value_or(0);
+    }
     return frames;
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ struct StreamFigures {
     stream_key key{};
     unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
     std::uint64_t frames = 0;
-    std::uint64_t lost = 0;
+    std::optional<std::uint64_t> lost; // unknown where a sender began anew on several queues
     std::uint64_t duplicate = 0;
     std::uint64_t stray = 0; // fit nowhere: later than the window is long, or damaged
     std::uint64_t restarts = 0;
@@ -53,8 +54,9 @@ struct StreamFigures {
     std::optional<LossPeriods> periods;
     std::optional<DelayVariation> delay; // also unknown where frames do not say when they were sent
 
-    std::uint64_t sent() const noexcept { return lost + frames - duplicate - stray; }
-    double loss_ratio() const noexcept; // of what was sent, from the first frame that came to the last
+    // From the first frame that came to the last. Both need `lost` to be known.
+    std::uint64_t sent() const noexcept { return *lost + frames - duplicate - stray; }
+    double loss_ratio() const noexcept;
 };
 
 // "stream 3 from 198.18.0.1", "pktgen 198.18.0.1:9 to 198.18.0.2:9"
@@ -69,20 +71,21 @@ struct StreamReport {
 };
 
 // One stream as it was found on each of its queues. The last frames count as arrived in order: what is missing is lost.
-StreamFigures stream_figures(const std::vector<stream>& on_queues);
+StreamFigures stream_figures(std::span<const stream> on_queues);
 
 class StreamTable {
   public:
     // The program's maps (bpf/streams.h) and what the loader made of them. Throws Error.
-    StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned queues)
-        : streams_(streams_map, std::size_t{slots} * queues), unplaced_(unplaced_map, queues) {}
+    StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables);
 
     StreamReport read() const;
-    std::uint64_t missing() const noexcept; // by now, of all streams; some of them may still come. Allocates nothing.
+    // By now, of all streams whose losses are known; some of them may still come. Allocates nothing.
+    std::uint64_t missing() noexcept;
 
   private:
     Mapping<stream> streams_;
     Mapping<stream_unplaced> unplaced_;
+    std::vector<const stream*> found_; // missing()'s own
 };
 
 } // namespace responder

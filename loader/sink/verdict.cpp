@@ -60,8 +60,16 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
                         .holds = false};
     if (!port.streams)
         return condition;
-    const double lost = wanted.share ? port.streams->loss_ratio() : static_cast<double>(port.streams->lost);
-    condition.measured = fmt::format("{} frames of {} ({:.4g} %)", port.streams->lost, port.streams->sent(),
+    if (!port.streams->lost) {
+        condition.measured = "unknown: a sender began anew on several queues";
+        return condition;
+    }
+    if (port.no_room != 0) {
+        condition.measured = fmt::format("{} frames are of streams that had no place: --streams", port.no_room);
+        return condition;
+    }
+    const double lost = wanted.share ? port.streams->loss_ratio() : static_cast<double>(*port.streams->lost);
+    condition.measured = fmt::format("{} frames of {} ({:.4g} %)", *port.streams->lost, port.streams->sent(),
                                      100 * port.streams->loss_ratio());
     condition.holds = lost <= wanted.value;
     return condition;

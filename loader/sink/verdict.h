@@ -35,11 +35,12 @@ struct Measured {
     bool rates_at_least = false; // it flowed too shortly to be timed
     std::uint64_t speed_bps = 0;
     std::optional<StreamFigures> streams; // the sum of them, where there are any
+    std::uint64_t no_room = 0;            // frames of streams that nobody followed
     std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };
 
-// nullopt where the options set no condition. Rates and missed frames hold for each port, frames for all together.
-// `broken`: why the run was none; empty where it was one.
+// nullopt where the options set no condition. Rates, missed and lost frames hold for each port, frames for all
+// together. `broken`: why the run was none; empty where it was one.
 std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports,
                              std::string_view broken = {});
 

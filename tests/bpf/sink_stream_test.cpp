@@ -140,8 +140,7 @@ TEST_F(SinkStream, WhatExceedsTheTableIsCounted) {
     EXPECT_EQ(report.no_room, 10U);
 }
 
-// 32 bits are magic and check: of ten million random payloads not one should pass for a signature, and some 150 have
-// the magic and are taken for damaged.
+// One in 2^32 passes for a stream's frame, and one in 2^16 has the magic alone and passes for a damaged one.
 TEST_F(SinkStream, RandomPayloadsAreNoStreams) {
     std::mt19937_64 random(1);
     Octets frame = frame_with(Octets(OURS_LENGTH));

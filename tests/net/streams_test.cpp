@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <sstream>
+#include <utility>
 
 namespace responder::test {
 namespace {
@@ -104,6 +106,27 @@ TEST(Streams, LostLateAndDuplicateToTheFrame) {
     EXPECT_EQ(stream["restarts"], 0U);
 }
 
+// Whatever CPU serves a frame: a CPU has a table of its own.
+TEST(Streams, InGenericMode) {
+    const Lab lab;
+    Sink sink(lab, {"--mode", "generic"});
+    const FrameSpec spec = spec_of(lab, 3);
+    PacketSocket sender(lab.tester, "tx1");
+    for (std::uint64_t number = 0; number < 3000; ++number)
+        if (number != 1500)
+            sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    EXPECT_EQ(summary["ports"][0]["mode"], "generic");
+    ASSERT_EQ(streams_of(summary).size(), 3U);
+    std::uint64_t frames = 0, lost = 0;
+    for (const Json& stream : streams_of(summary)) {
+        frames += stream["frames"].get<std::uint64_t>();
+        lost += stream["lost"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(frames, 2999U);
+    EXPECT_EQ(lost, 1U);
+}
+
 TEST(Streams, DamagedFramesAreNoLossOfMillions) {
     const Lab lab;
     const FrameSpec spec = spec_of(lab);
@@ -118,10 +141,10 @@ TEST(Streams, DamagedFramesAreNoLossOfMillions) {
     sink.process().signal(SIGINT);
     EXPECT_EQ(sink.process().wait().code, 0);
     const std::string out = sink.process().out();
-    EXPECT_TRUE(contains(out, "stream           1: 990 frames, lost 10 (1 %) in 10 periods of up to 1, late 0, "
+    EXPECT_TRUE(contains(out, "stream           1: 990 frames, lost 10 (1.00 %) in 10 periods of up to 1, late 0, "
                               "duplicate 0\n"))
         << out;
-    EXPECT_TRUE(contains(out, "    stream 0 from 198.18.0.1: 990 frames, lost 10 (1 %)")) << out;
+    EXPECT_TRUE(contains(out, "    stream 0 from 198.18.0.1: 990 frames, lost 10 (1.00 %)")) << out;
     EXPECT_TRUE(contains(out, "damaged          10 frames with our signature and a wrong check\n")) << out;
 }
 
@@ -185,11 +208,19 @@ TEST(Streams, OneThatComesByTwoQueuesIsMarked) {
     FrameSpec spec = spec_of(lab);
     spec.source_ports = {1000, 1031}; // by which a flow's queue is chosen
     PacketSocket sender(lab.tester, "tx1");
-    Sink sink(lab, {});
+    Sink sink(lab, {"--json-stream", "--interval", "100ms"}, {.json = false});
     for (std::uint64_t number = 0; number < 400; ++number)
         if (number != 100)
             sender.send(build_frame(spec, number));
-    const Json summary = sink.end();
+    std::this_thread::sleep_for(300ms);
+    sink.process().signal(SIGINT);
+    ASSERT_EQ(sink.process().wait().code, 0);
+    Json last, summary;
+    std::istringstream events(sink.process().out());
+    for (std::string line; std::getline(events, line); last = std::exchange(summary, Json::parse(line))) {
+    }
+    ASSERT_EQ(last["event"], "interval");
+    EXPECT_EQ(last["lost"], 1U);
     EXPECT_EQ(test_frames(summary), 399U);
     ASSERT_EQ(streams_of(summary).size(), 1U);
     const Json& stream = streams_of(summary)[0];

@@ -48,7 +48,10 @@ TEST(GenOptions, AStreamHasASourcePortOfItsOwn) {
     const gen::Options options = options_of({"--streams", "100"});
     EXPECT_EQ(options.frames.streams, 100U);
     EXPECT_EQ(options.frames.source_ports, (PortRange{49184, 49283}));
-    EXPECT_EQ(options_of({"--streams", "4", "--src-port", "7"}).frames.source_ports, (PortRange{7, 7}));
+    EXPECT_EQ(options_of({"--streams", "4", "--src-port", "7"}).frames.source_ports, (PortRange{7, 10}));
+    EXPECT_EQ(options_of({"--streams", "65536", "--src-port", "0"}).frames.source_ports, (PortRange{0, 65535}));
+    EXPECT_EQ(refused({"eth1", "--streams=2", "--src-port=7-8"}),
+              "--streams with a range of --src-port: each stream has a port of its own; name the first of them");
     EXPECT_EQ(refused_value("--streams", "0"), "not a whole number from 1 to 16352");
     EXPECT_EQ(refused_value("--signature", "theirs"), "neither ours nor pktgen");
     EXPECT_EQ(refused({"eth1", "--streams=2", "--signature=pktgen"}),

@@ -71,7 +71,6 @@ TEST(Sequence, Rfc3357LossPeriods) { // section 5.3's kind of sample: lost are 2
     EXPECT_EQ(stream.lost(), 5U);
     const sequence settled = stream.settled();
     EXPECT_EQ(settled.period_count, 4U);
-    EXPECT_EQ(settled.period_sum, 5U);
     EXPECT_EQ(settled.period_max, 2U);
     EXPECT_EQ(settled.period[0], 3U);
     EXPECT_EQ(settled.period[1], 1U);
@@ -164,7 +163,6 @@ TEST(Sequence, AgreesWithAPlainImplementationOnRandomNetworks) {
         ASSERT_EQ(settled.duplicate, expected.duplicate) << network;
         ASSERT_EQ(settled.stray + settled.restarts, 0U) << network;
         ASSERT_EQ(settled.period_count, expected.periods) << network;
-        ASSERT_EQ(settled.period_sum, expected.lost) << network;
         ASSERT_EQ(settled.period_max, expected.longest) << network;
         if (settled.extent_known == settled.late) {
             ASSERT_EQ(settled.extent_sum, expected.extent_sum) << network;
@@ -259,6 +257,16 @@ TEST(Sequence, ASenderThatBeginsAnewAfterAShortRunAndAPause) {
     EXPECT_EQ(stream->late + stream->duplicate + stream->stray, 0U);
 }
 
+TEST(Sequence, ASenderThatBeginsAnewAfterAPauseBelowWhereWeCameIn) {
+    Stream stream;
+    stream.take_range(500, 100);
+    stream.take(0, 500'000'000);
+    stream.take_range(1, 99);
+    EXPECT_EQ(stream.lost(), 0U);
+    EXPECT_EQ(stream->restarts, 1U);
+    EXPECT_EQ(stream->late + stream->duplicate + stream->stray, 0U);
+}
+
 TEST(Sequence, ADuplicateAfterAPauseIsADuplicate) {
     Stream stream;
     stream.take_range(0, 500);
@@ -305,11 +313,11 @@ TEST(Sequence, WrapsMoreThanOnce) {
 TEST(Sequence, BeforeTheFirstIsAStray) { // late, but of what, nobody knows
     Stream stream;
     stream.take_range(1000, 10);
-    EXPECT_EQ(stream.take(998), SEQUENCE_STRAY);
+    stream.take_all({998, 997, 998, 999});
     stream.take_range(1010, 10);
     EXPECT_EQ(stream.lost(), 0U);
-    EXPECT_EQ(stream->stray, 1U);
-    EXPECT_EQ(stream->restarts, 0U);
+    EXPECT_EQ(stream->stray, 4U);
+    EXPECT_EQ(stream->restarts + stream->late + stream->duplicate, 0U);
 }
 
 } // namespace

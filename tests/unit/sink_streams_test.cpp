@@ -16,6 +16,7 @@ stream stream_of(std::initializer_list<std::uint32_t> numbers) {
     stream one{};
     one.key.format = STREAM_OURS;
     one.key.stream = 7;
+    one.key.ip = 4;
     inet_pton(AF_INET, "198.18.0.1", one.key.source);
     std::uint64_t now = 1'000'000'000;
     for (const std::uint32_t number : numbers) {
@@ -25,8 +26,10 @@ stream stream_of(std::initializer_list<std::uint32_t> numbers) {
     return one;
 }
 
+StreamFigures figures_of(const std::vector<stream>& on_queues) { return stream_figures(on_queues); }
+
 TEST(StreamFigures, OfOneQueue) {
-    const StreamFigures figures = stream_figures({stream_of({0, 1, 4, 3, 4, 5, 9})});
+    const StreamFigures figures = figures_of({stream_of({0, 1, 4, 3, 4, 5, 9})});
     EXPECT_EQ(figures.frames, 7U);
     EXPECT_EQ(figures.lost, 1U + 3U);
     EXPECT_EQ(figures.duplicate, 1U);
@@ -41,7 +44,7 @@ TEST(StreamFigures, OfOneQueue) {
 
 // What each queue misses the other has: it is not lost, and nobody can say in which order it came.
 TEST(StreamFigures, OfTwoQueuesSayOnlyWhatIsKnown) {
-    const StreamFigures figures = stream_figures({stream_of({0, 2, 4, 8}), stream_of({1, 3, 5, 7, 7})});
+    const StreamFigures figures = figures_of({stream_of({0, 2, 4, 8}), stream_of({1, 3, 5, 7, 7})});
     EXPECT_EQ(figures.queues, 2U);
     EXPECT_EQ(figures.frames, 9U);
     EXPECT_EQ(figures.lost, 1U);
@@ -51,14 +54,27 @@ TEST(StreamFigures, OfTwoQueuesSayOnlyWhatIsKnown) {
     EXPECT_FALSE(figures.periods);
 }
 
+// Which part of which run a queue has seen nobody can tell.
+TEST(StreamFigures, LossIsUnknownWhereASenderBeganAnewOnTwoQueues) {
+    stream anew = stream_of({1000, 1001, 1002});
+    for (const std::uint32_t number : {0U, 1U})
+        sequence_take(&anew.sequence, number, 1'100'000'000);
+    ASSERT_EQ(anew.sequence.restarts, 1U);
+    EXPECT_TRUE(figures_of({anew}).lost);
+    EXPECT_FALSE(figures_of({anew, stream_of({2, 3})}).lost);
+    StreamReport report;
+    report.streams = {figures_of({anew, stream_of({2, 3})}), figures_of({stream_of({0})})};
+    EXPECT_FALSE(report.sum().lost);
+}
+
 TEST(StreamReport, SumSaysOfAllWhatIsKnownOfAll) {
     StreamReport report;
-    report.streams = {stream_figures({stream_of({0, 2})}), stream_figures({stream_of({0, 1, 5})})};
+    report.streams = {figures_of({stream_of({0, 2})}), figures_of({stream_of({0, 1, 5})})};
     EXPECT_EQ(report.sum().frames, 5U);
     EXPECT_EQ(report.sum().lost, 4U);
     EXPECT_EQ(report.sum().periods->count, 2U);
     EXPECT_EQ(report.sum().periods->longest, 3U);
-    report.streams.push_back(stream_figures({stream_of({0}), stream_of({1})}));
+    report.streams.push_back(figures_of({stream_of({0}), stream_of({1})}));
     EXPECT_EQ(report.sum().frames, 7U);
     EXPECT_FALSE(report.sum().periods);
     EXPECT_FALSE(report.sum().late);
@@ -67,9 +83,11 @@ TEST(StreamReport, SumSaysOfAllWhatIsKnownOfAll) {
 TEST(StreamName, SaysWhoSends) {
     stream_key key = stream_of({0}).key;
     EXPECT_EQ(stream_name(key), "stream 7 from 198.18.0.1");
-    inet_pton(AF_INET6, "2001:2::1", key.source);
-    EXPECT_EQ(stream_name(key), "stream 7 from [2001:2::1]");
+    key.ip = 6;
+    inet_pton(AF_INET6, "2001:db8::", key.source);
+    EXPECT_EQ(stream_name(key), "stream 7 from [2001:db8::]");
     key = {};
+    key.ip = 4;
     key.format = STREAM_PKTGEN;
     inet_pton(AF_INET, "10.0.0.1", key.source);
     inet_pton(AF_INET, "10.0.0.2", key.destination);

@@ -55,6 +55,22 @@ TEST(Judge, OfABurstTooShortToTimeOnlyTheLowerBoundIsKnown) {
     EXPECT_EQ(verdict.conditions[0].measured, "at least 100000.0 frames/s, for too short a time to tell");
 }
 
+TEST(Judge, LossIsHeldAgainstAllStreamsOrNone) {
+    SinkOptions options;
+    options.max_loss = LossLimit::parse("1%");
+    const auto measured_with = [](std::optional<std::uint64_t> lost, std::uint64_t no_room) {
+        Measured port = measured();
+        port.streams = StreamFigures{.frames = 990, .lost = lost};
+        port.no_room = no_room;
+        return port;
+    };
+    EXPECT_TRUE(judge(options, {measured_with(10, 0)})->pass());
+    EXPECT_FALSE(judge(options, {measured_with(11, 0)})->pass());
+    EXPECT_FALSE(judge(options, {measured_with(0, 1)})->pass());
+    EXPECT_FALSE(judge(options, {measured_with(std::nullopt, 0)})->pass());
+    EXPECT_FALSE(judge(options, {measured()})->pass());
+}
+
 TEST(Judge, ConditionNamesPortLayerAndMeasured) {
     SinkOptions options;
     options.expect_rate = RateCondition::parse("2.3Gbps@payload");

@@ -106,16 +106,19 @@ Options interpret(const Words& words, Options options) {
     frames.stamped = words.stamp;
     if (frames.stamped && frames.signature == Signature::pktgen)
         throw Error(ExitCode::usage, "--stamp with --signature pktgen", "only our own signature is stamped");
+    if (words.source_ports)
+        frames.source_ports = parse_ports("--src-port", *words.source_ports, 0); // RFC 768: from nobody
     if (words.streams) {
         // A source port each, as NICs spread flows over their queues by it.
+        if (frames.source_ports.count() > 1)
+            throw Error(ExitCode::usage, "--streams with a range of --src-port", "each stream has a port of its own",
+                        "name the first of them");
         const unsigned most = std::numeric_limits<std::uint16_t>::max() - frames.source_ports.first + 1U;
         frames.streams = static_cast<unsigned>(parse_count("--streams", *words.streams, 1, most));
         frames.source_ports.last = static_cast<std::uint16_t>(frames.source_ports.first + frames.streams - 1);
     }
     if (frames.streams > 1 && frames.signature == Signature::pktgen)
         throw Error(ExitCode::usage, "--streams with --signature pktgen", "pktgen's signature tells no streams apart");
-    if (words.source_ports)
-        frames.source_ports = parse_ports("--src-port", *words.source_ports, 0); // RFC 768: from nobody
     if (words.destination_ports)
         frames.destination_ports = parse_ports("--port", *words.destination_ports, 1);
     if (frames.sizes.empty())
@@ -162,8 +165,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     app.add_option("--port", words.destination_ports, "UDP port of the receiver (9), or a range P-Q, which take turns")
         ->type_name("PORT[-PORT]");
     add_list(app, "--vlan", words.vlans, "VLAN id, or the outer and the inner one: 100,200", "ID[,ID]");
-    app.add_option("--streams", words.streams,
-                   "streams, which take turns, each with sequence numbers and a source port of its own (1)")
+    app.add_option(
+           "--streams", words.streams,
+           "streams, which take turns, each with sequence numbers and a source port of its own, from --src-port on (1)")
         ->type_name("STREAMS");
     app.add_option("--signature", words.signature,
                    "what carries the sequence number: ours, or pktgen for that of the kernel's pktgen (ours)")
