@@ -24,15 +24,15 @@ enum {
 	SEQUENCE_WINDOW = 64 * SEQUENCE_WORDS,
 	SEQUENCE_GAPS = 16,     /* how many gaps back the extent of a late packet is known */
 	SEQUENCE_BURSTS = 32,   /* loss periods by length: 1, 2, 3-4, 5-8, ... */
-	SEQUENCE_CONFIRM = 64,  /* how far behind a doubtful number the next one may be, with loss between them */
+	SEQUENCE_CONFIRM = 64,  /* how far behind a doubtful number the next one may be, and how low one is that begins anew */
 };
 
 #define SEQUENCE_WIRE 0xffffffffULL
 #define SEQUENCE_BASE (SEQUENCE_WIRE + 1)
 /* Times may be of a clock that ticks as rarely as this: a coarse one costs a third of an exact one. */
 #define SEQUENCE_GRAIN_NS 10000000ULL
-/* A number that came before is a duplicate; after this pause it may as well be the sender's next run. */
-#define SEQUENCE_PAUSE_NS (2 * SEQUENCE_GRAIN_NS)
+/* A low number that came before is a duplicate; after this pause it is as well the sender's next run. */
+#define SEQUENCE_PAUSE_NS (SEQUENCE_GRAIN_NS / 2)
 /* No sender is faster than a frame in 2^5 ns, twice the line rate of 10 Gb/s: what seems to be is no loss. */
 #define SEQUENCE_FASTEST 5
 
@@ -210,6 +210,25 @@ static __always_inline void sequence_begin_anew(struct sequence *q, __u64 number
 	q->restarts++;
 }
 
+/* As many numbers can have been sent in that time. */
+static __always_inline __u64 sequence_plausible(__u64 idle_ns)
+{
+	return (idle_ns + SEQUENCE_GRAIN_NS) >> SEQUENCE_FASTEST;
+}
+
+/*
+ * Does it follow the doubtful one? Behind a gap, where much is lost, as far as time allows; after a pause with some loss
+ * between the two; else at once.
+ */
+static __always_inline int sequence_confirms(const struct sequence *q, __u64 number, __u64 idle_ns)
+{
+	__u64 most = q->doubt_idle_ns >= SEQUENCE_PAUSE_NS ? SEQUENCE_CONFIRM : 1;
+
+	if (q->doubt_next > q->next)
+		most = SEQUENCE_CONFIRM + sequence_plausible(idle_ns);
+	return q->doubt_next && number - q->doubt_next < most;
+}
+
 /* The packet behind tells what a doubtful one was: it follows it, or it does not (RFC 3550 appendix A.1). */
 static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, enum sequence_kind kind,
 							    __u64 idle_ns)
@@ -220,7 +239,7 @@ static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, e
 		q->duplicate++;
 		return SEQUENCE_DUPLICATE;
 	}
-	if (!q->doubt_next || behind >= SEQUENCE_CONFIRM) {
+	if (!sequence_confirms(q, number, idle_ns)) {
 		if (kind == SEQUENCE_DUPLICATE)
 			q->duplicate++;
 		else
@@ -234,7 +253,7 @@ static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, e
 		q->duplicate--;
 	else
 		q->stray--;
-	if (before >= q->next && before - q->next <= (q->doubt_idle_ns + SEQUENCE_GRAIN_NS) >> SEQUENCE_FASTEST) {
+	if (before >= q->next && before - q->next <= sequence_plausible(q->doubt_idle_ns)) {
 		q->doubt_next = 0;
 		sequence_forward(q, before);
 	} else {
@@ -248,23 +267,28 @@ static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, e
 /* All that is not simply the next number, and the first of every 64 that is. */
 verified_apart int sequence_unusual(struct sequence *q, __u64 number, __u64 idle_ns)
 {
+	int low;
+
 	if (!q)
 		return SEQUENCE_STRAY; /* cannot be; the verifier wants to see it */
 	if (!q->next) {
 		sequence_begin(q, SEQUENCE_BASE + (number & SEQUENCE_WIRE));
 		return SEQUENCE_IN_ORDER;
 	}
-	/* Late, but of what came before the first, nobody knows what came. */
-	if (number < q->first && q->first - number < SEQUENCE_WINDOW && idle_ns < SEQUENCE_PAUSE_NS &&
-	    number - q->doubt_next >= SEQUENCE_CONFIRM) {
-		q->stray++;
-		return SEQUENCE_STRAY;
+	low = (number & SEQUENCE_WIRE) < SEQUENCE_CONFIRM;
+	if (number < q->first || (number < q->next && number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)) {
+		/* Later than can be judged; or the sender begins anew, after a pause, or so far back only with low numbers. */
+		if (idle_ns < SEQUENCE_PAUSE_NS && !(low && q->next - number >= SEQUENCE_WINDOW) &&
+		    !sequence_confirms(q, number, idle_ns)) {
+			q->stray++;
+			return SEQUENCE_STRAY;
+		}
+		return sequence_doubtful(q, number, SEQUENCE_STRAY, idle_ns);
 	}
-	if (number >= q->next ? number - q->next >= SEQUENCE_WINDOW
-			      : number < q->first || number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)
+	if (number >= q->next && number - q->next >= SEQUENCE_WINDOW)
 		return sequence_doubtful(q, number, SEQUENCE_STRAY, idle_ns);
 	if (number < q->next && *sequence_word(q, number) & sequence_bit(number) &&
-	    (idle_ns >= SEQUENCE_PAUSE_NS || number - q->doubt_next < SEQUENCE_CONFIRM))
+	    ((low && (idle_ns >= SEQUENCE_PAUSE_NS || number == q->first)) || sequence_confirms(q, number, idle_ns)))
 		return sequence_doubtful(q, number, SEQUENCE_DUPLICATE, idle_ns);
 	q->doubt_next = 0;
 	return number >= q->next ? sequence_forward(q, number) : sequence_backward(q, number);

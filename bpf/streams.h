@@ -17,7 +17,7 @@
 #include "signature/ours.h"
 #include "signature/pktgen.h"
 
-enum { STREAM_PROBES = 8 };
+enum { STREAM_PROBES = 64 };
 
 /* The loader raises max_entries: of the first to sink_cfg.stream_slots a table, of the second to the number of tables. */
 struct {
@@ -55,10 +55,10 @@ static __always_inline int stream_key_equal(const struct stream_key *a, const st
 	return !difference;
 }
 
-/* A stream's first place. Streams of one sender lie side by side: as many as there are places find one each. */
+/* A stream's first place. */
 static __always_inline __u32 stream_hash4(__u32 stream, __u32 address)
 {
-	return (address * 0x9e3779b1u >> 16) + stream;
+	return (__u32)((address ^ (__u64)stream << 32) * 0x9e3779b97f4a7c15ULL >> 40);
 }
 
 static __always_inline __u32 stream_hash(const struct stream_key *key)

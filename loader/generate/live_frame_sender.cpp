@@ -215,12 +215,15 @@ void LiveFrameSender::stop_program() const noexcept { std::atomic_ref(skeleton_-
 // The sending thread.
 void LiveFrameSender::work(Run& run) const noexcept {
     int error = 0;
+    steady_clock::time_point first = run.begin; // when the first frame was due: the others are due after it
     while (!run.finish && error == 0) {
         const std::uint64_t sent = state().frames;
         if (sent >= run.limit)
             break;
         if (run.slow) {
-            const auto due = run.begin + nanoseconds(std::llround(static_cast<double>(sent) * 1e9 / run.plan.rate_fps));
+            if (sent == 0)
+                first = steady_clock::now();
+            const auto due = first + nanoseconds(std::llround(static_cast<double>(sent) * 1e9 / run.plan.rate_fps));
             sleep_until(due);
             if (!run.finish && steady_clock::now() >= due)
                 error = test_run(program_, 1, 1);

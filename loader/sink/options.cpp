@@ -126,8 +126,9 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     app.add_flag("--require-native", require_native,
                  "fail where the driver has no native XDP (the same as --mode native)")
         ->group("The port");
-    app.add_option("--streams", streams,
-                   "follow the sequence numbers of up to this many streams (4096, shared among the queues); 0: of none")
+    app.add_option(
+           "--streams", streams,
+           "follow the sequence numbers of this many streams, or some more (4096, shared among the queues); 0: of none")
         ->type_name("STREAMS")
         ->group("The port");
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
@@ -165,7 +166,7 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         ->group("Verdict");
     app.footer(
         "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
-        "program, 70 internal, 71 kernel, 74 output, 75 no carrier or interface gone, 77 no permission.\n"
+        "program, 70 internal, 71 kernel, 74 output, 75 no carrier, or interface or program gone, 77 no permission.\n"
         "man xdp-sink has examples.");
 
     if (!parse_command_line(app, argc, argv))

@@ -36,13 +36,13 @@ MacAddress solicited_node_mac(const Prefix& address) {
     return {{0x33, 0x33, 0xff, address.bytes[13], address.bytes[14], address.bytes[15]}};
 }
 
-// Places for streams that each table gets. Any of them may see all streams.
-unsigned stream_slots(const SinkOptions& options, unsigned tables) {
-    constexpr unsigned default_places = 4096; // 4 MB in all, or
-    constexpr unsigned least = 128;           // these for each table
+// Places for streams that each table gets, any of which may see all streams: half of them stay free, so that a stream
+// finds one near its first.
+unsigned stream_slots(const SinkOptions& options, unsigned queues_in_use) {
+    constexpr unsigned default_streams = 4096, least = 64;
     if (options.streams)
-        return *options.streams == 0 ? 0 : std::bit_ceil(*options.streams);
-    return std::max(std::bit_floor(default_places / tables), least);
+        return *options.streams == 0 ? 0 : 2 * std::bit_ceil(*options.streams);
+    return 2 * std::max(std::bit_ceil(default_streams / queues_in_use), least);
 }
 
 // See struct stream in bpf/abi.h.
@@ -51,7 +51,7 @@ unsigned stream_tables(XdpMode mode, unsigned queues) {
 }
 
 void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, const MacAddress& own_mac,
-               unsigned queues, XdpMode mode, bool multi_buffer) {
+               unsigned queues, unsigned stream_slots, XdpMode mode, bool multi_buffer) {
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
     cfg.match = match;
     cfg.multi_buffer = multi_buffer;
@@ -63,7 +63,7 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
     const unsigned tables = stream_tables(mode, queues);
-    cfg.stream_slots = stream_slots(options, tables);
+    cfg.stream_slots = stream_slots;
     cfg.streams_by_cpu = mode == XdpMode::generic;
     bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * tables, 1U));
     bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
@@ -146,19 +146,17 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
 
     driver_counters_before_ = ethtool::statistics(netdev_.index());
     attach(options, notes);
-    const Clock::time_point attached = Clock::now();
     follow_nic();
     received_while_attaching_ = nic_rise_.rx_packets;
 
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
     const unsigned tables = stream_tables(obtained_.mode, queues_possible_);
-    if (const unsigned slots = stream_slots(options, tables); slots != 0)
+    if (const unsigned slots = stream_slots(options, queues_in_use_); slots != 0)
         streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
                          bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
     now_ = counters_->empty_snapshot();
-    now_.taken = attached; // frames that came by the first reading came after this
+    now_.taken = interval_taken_ = started_; // frames that came by the first reading came after this
     poll();
-    started_ = interval_taken_ = attached;
     interval_missed_ = nic_rise_.missed();
 }
 
@@ -168,7 +166,8 @@ Port::Port(Port&&) noexcept = default;
 bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused) {
     auto program = std::make_unique<Program>();
     sink_bpf& skeleton = *program->skeleton.get();
-    configure(skeleton, options, match_, mac_, queues_possible_, mode, multi_buffer);
+    configure(skeleton, options, match_, mac_, queues_possible_, stream_slots(options, queues_in_use_), mode,
+              multi_buffer);
     const auto keep = [&](auto outcome) {
         if (auto* refusal = std::get_if<AttachRefused>(&outcome)) {
             refused = std::move(*refusal);
@@ -181,6 +180,7 @@ bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffe
         program->skeleton.load();
     program_ = std::move(program); // before there is an attachment, which must go first
     nic_last_ = netdev_.link().counters;
+    started_ = Clock::now();
     const bool attached =
         options.dispatcher ? keep(DispatcherAttachment::attach(netdev_, skeleton.obj, "xdp_sink", mode)) // loads it too
                            : keep(Attachment::attach(netdev_, bpf_program__fd(skeleton.progs.xdp_sink), mode));

@@ -38,22 +38,26 @@ stream copy_of(const stream& place) {
     return copy;
 }
 
-// Each queue has seen a part of the numbers and taken the others for lost. Together they say how many came, unless the
-// sender began anew, and nobody knows which part of which run is where.
+// Each queue has seen a part of the numbers and taken the others for lost. Together they say how many came; unless the
+// sender began anew, a number fits nowhere, or some came by two queues: then nobody knows which part of what is where.
 std::optional<std::uint64_t> lost_of(std::span<const stream> on_queues) {
-    if (on_queues.size() == 1) {
-        const sequence& one = on_queues.front().sequence;
+    const sequence& one = on_queues.front().sequence;
+    if (on_queues.size() == 1)
         return one.lost_before + sequence_missing(&one);
-    }
     std::uint64_t first = ~std::uint64_t{0}, next = 0, arrived = 0;
     for (const stream& found : on_queues) {
-        if (found.sequence.restarts != 0)
+        const sequence& other = found.sequence;
+        if (other.restarts + other.stray != 0)
             return std::nullopt;
-        first = std::min<std::uint64_t>(first, found.sequence.first);
-        next = std::max<std::uint64_t>(next, found.sequence.next);
-        arrived += found.sequence.arrived;
+        // Of the two ways to count the wraps of 32 bits, the one that is nearer.
+        const std::uint64_t wraps = (one.next - other.next + (SEQUENCE_BASE >> 1)) & ~std::uint64_t{SEQUENCE_WIRE};
+        first = std::min<std::uint64_t>(first, other.first + wraps);
+        next = std::max<std::uint64_t>(next, other.next + wraps);
+        arrived += other.arrived;
     }
-    return next - first > arrived ? next - first - arrived : 0; // more came than there are: some by both
+    if (next - first < arrived)
+        return std::nullopt;
+    return next - first - arrived;
 }
 
 int compare(const stream_key& a, const stream_key& b) { return std::memcmp(&a, &b, sizeof(a)); }

@@ -61,7 +61,7 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
     if (!port.streams)
         return condition;
     if (!port.streams->lost) {
-        condition.measured = "unknown: a sender began anew on several queues";
+        condition.measured = "unknown: of a stream that came by several queues";
         return condition;
     }
     if (port.no_room != 0) {

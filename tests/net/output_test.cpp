@@ -271,6 +271,18 @@ TEST(Output, AverageWhileTrafficFlowedIsTheSendersRate) {
     EXPECT_NEAR(test["while_it_flowed"]["frames_per_second"], generated["frames_per_second"].get<double>(), 100);
 }
 
+// What comes while the program is being attached must not look like more in less time.
+TEST(Output, RateIsRightWhereTrafficFlowedAlready) {
+    const Lab lab;
+    Traffic traffic(lab, {"--rate", "20000"});
+    std::this_thread::sleep_for(300ms);
+    Sink sink(lab, {"--duration", "1"});
+    const Json summary = sink.wait();
+    traffic.end();
+    EXPECT_NEAR(summary["ports"][0]["test"]["while_it_flowed"]["frames_per_second"], 20'000, 400);
+    EXPECT_LE(summary["ports"][0]["test"]["over_the_run"]["frames_per_second"], 20'400);
+}
+
 TEST(Output, CountIsNotExceededByWhatComesAfterTheEnd) {
     const Lab lab;
     Traffic traffic(lab, {"--rate", "50000"});

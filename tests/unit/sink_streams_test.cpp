@@ -67,6 +67,17 @@ TEST(StreamFigures, LossIsUnknownWhereASenderBeganAnewOnTwoQueues) {
     EXPECT_FALSE(report.sum().lost);
 }
 
+TEST(StreamFigures, LossIsUnknownWhereQueuesHaveTheSameNumbers) {
+    EXPECT_FALSE(figures_of({stream_of({0, 1, 2, 5}), stream_of({0, 1, 3, 5})}).lost);
+    EXPECT_EQ(figures_of({stream_of({0, 1, 9}), stream_of({2, 3})}).lost, 5U);
+}
+
+TEST(StreamFigures, QueuesMayBeginOnBothSidesOfTheWrap) {
+    const StreamFigures figures =
+        figures_of({stream_of({0xfffffffe, 0, 2}), stream_of({1, 3}), stream_of({0xffffffff})});
+    EXPECT_EQ(figures.lost, 0U);
+}
+
 TEST(StreamReport, SumSaysOfAllWhatIsKnownOfAll) {
     StreamReport report;
     report.streams = {figures_of({stream_of({0, 2})}), figures_of({stream_of({0, 1, 5})})};
