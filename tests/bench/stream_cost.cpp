@@ -26,7 +26,7 @@ using namespace test::packet;
 constexpr unsigned batch = 100'000;
 constexpr unsigned many = 4096;
 constexpr unsigned slots = 2 * many; // as the loader makes them
-constexpr unsigned few = 64; // streams, up to which the first demand is made
+constexpr unsigned few = 64;         // streams, up to which the first demand is made
 
 class Measurement {
   public:
