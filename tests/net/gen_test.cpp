@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace responder::test {
 namespace {
 
@@ -87,7 +89,12 @@ TEST(Gen, DriverThatCannotSendIsRefusedAtOnce) {
     for (const char* interface : {"br0", "mv0"})
         EXPECT_TRUE(contains(refused(lab, {interface, "--dst-mac", to_string(lab.to().mac), "--count", "100"}, exit_os),
                              std::string(interface) + ": its driver cannot send XDP frames"));
-    EXPECT_EQ(far_end.receive_all().size(), 0U);
+    // The bridge speaks to groups of its own accord.
+    const auto& to = lab.to().mac.bytes;
+    EXPECT_EQ(
+        std::ranges::count_if(far_end.receive_all(),
+                              [&](const Bytes& frame) { return std::equal(to.begin(), to.end(), frame.begin()); }),
+        0);
 }
 
 TEST(Gen, LinkThatDoesNotComeBack) {
