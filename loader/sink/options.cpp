@@ -13,7 +13,7 @@ namespace responder {
 
 namespace {
 
-constexpr unsigned most_streams = 1U << 20; // a gigabyte of places a queue
+constexpr unsigned most_streams = 1U << 20; // two gigabytes of places a queue
 
 constexpr std::chrono::milliseconds shortest_interval{100}; // two ticks: less would show the ticks, not the traffic
 

@@ -209,9 +209,8 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
             throw Error(ExitCode::os, netdev_.name() + ": native XDP", native_refused,
                         "without --mode native or --require-native it runs in generic mode");
     }
-    if (!try_attach(options, XdpMode::generic, false, refused)) {
+    if (!try_attach(options, XdpMode::generic, false, refused))
         throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
-    }
     obtained_.native_refused = native_refused;
     if (!native_refused.empty())
         notes.push_back(fmt::format("{}: generic XDP, because {} refuses native: {}. Each frame still becomes an skb "

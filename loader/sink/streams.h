@@ -45,7 +45,7 @@ struct StreamFigures {
     stream_key key{};
     unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
     std::uint64_t frames = 0;
-    std::optional<std::uint64_t> lost; // unknown where a sender began anew on several queues
+    std::optional<std::uint64_t> lost; // may be unknown of a stream on several queues
     std::uint64_t duplicate = 0;
     std::uint64_t stray = 0; // fit nowhere: later than the window is long, or damaged
     std::uint64_t restarts = 0;
