@@ -17,7 +17,7 @@
 
 const volatile struct sink_cfg sink_cfg;
 
-#include "streams.h" /* its functions read sink_cfg */
+#include "stream_maps.h" /* its functions read sink_cfg */
 
 /* May change while the program runs. */
 struct match_mac sink_own_mac;
@@ -92,7 +92,7 @@ static __noinline int sink_any(struct xdp_md *ctx)
 	if (slot == MATCH_TEST) {
 		count(queue, match_size_bin(length), length, f);
 		if (sink_cfg.stream_slots)
-			stream_follow(f, s, queue);
+			stream_follow(f, s, stream_table(queue));
 		return XDP_DROP;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
@@ -109,7 +109,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 		return sink_any(ctx); /* a ping may be test traffic, under --all, and is answered all the same */
 	count(ctx->rx_queue_index, match_size_bin(length), length, f);
 	if (sink_cfg.stream_slots)
-		stream_follow(f, s, ctx->rx_queue_index);
+		stream_follow(f, s, stream_table(ctx->rx_queue_index));
 	return XDP_DROP;
 }
 

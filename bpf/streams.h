@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Test frames into streams: finds a frame's signature, the stream that it names, and follows the stream's sequence numbers.
+ * Plain C: the tables and the clock are those of the includer.
  *
  * A table is a hash table in an array. Only one CPU at a time writes to it (see struct stream), so nothing in here needs a
  * lock, and a lookup is an addition where a map's own hash would cost as much as all the rest. What a stream may lie away
@@ -9,9 +10,6 @@
 #ifndef RESPONDER_STREAMS_H
 #define RESPONDER_STREAMS_H
 
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-
 #include "abi.h"
 #include "parse.h"
 #include "signature/ours.h"
@@ -19,22 +17,15 @@
 
 enum { STREAM_PROBES = 64 };
 
-/* The loader raises max_entries: of the first to sink_cfg.stream_slots a table, of the second to the number of tables. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct stream);
-} sink_streams SEC(".maps");
+/* ---- where the streams are: of whoever includes this ---- */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct stream_unplaced);
-} sink_unplaced SEC(".maps");
+static __u32 stream_slots(void);                /* places that a table has, a power of two */
+static struct stream *stream_at(__u32 place);   /* of all tables, one behind the other; NULL only to please the verifier */
+static struct stream_unplaced *stream_unplaced_of(__u32 table);
+/* When the frame arrived, in nanoseconds. Called once a frame, and only for one that belongs to a stream. */
+static __u64 stream_arrival(__u32 sent);        /* of CLOCK_TAI, if `sent` is known; of any clock otherwise */
+
+/* ---- */
 
 struct stream_packet {
 	struct stream_key key;
@@ -72,15 +63,12 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 
 static __always_inline struct stream *stream_place(__u32 table, __u32 hash)
 {
-	__u32 place = table * sink_cfg.stream_slots + (hash & (sink_cfg.stream_slots - 1));
-
-	return bpf_map_lookup_elem(&sink_streams, &place);
+	return stream_at(table * stream_slots() + (hash & (stream_slots() - 1)));
 }
 
 static __always_inline void stream_count(struct stream *stream, __u32 sequence, __u32 sent)
 {
-	/* Sequence numbers ask only how long nothing came: one reading is enough, and without delay a cheap one. */
-	__u64 now = sent ? bpf_ktime_get_tai_ns() : bpf_ktime_get_coarse_ns();
+	__u64 now = stream_arrival(sent);
 
 	stream->frames++;
 	sequence_take(&stream->sequence, sequence, now);
@@ -110,7 +98,7 @@ verified_apart int stream_take(const struct stream_packet *packet)
 		stream_count(stream, packet->sequence, packet->sent);
 		return 0;
 	}
-	unplaced = bpf_map_lookup_elem(&sink_unplaced, &table);
+	unplaced = stream_unplaced_of(table);
 	if (unplaced)
 		unplaced->no_room++;
 	return 0;
@@ -126,12 +114,11 @@ static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
 }
 
 /* `f` is test traffic. Without a signature nothing happens. */
-static __always_inline void stream_follow(const struct frame *f, struct span s, __u32 queue)
+static __always_inline void stream_follow(const struct frame *f, struct span s, __u32 table)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
 	const struct ipv6hdr *ip6;
-	__u32 table = sink_cfg.streams_by_cpu ? bpf_get_smp_processor_id() : queue;
 	__u32 stream = 0, sequence, sent = 0, is_ours;
 	const __u8 *payload;
 
@@ -149,7 +136,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 		sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 		if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent))) {
-			struct stream_unplaced *unplaced = bpf_map_lookup_elem(&sink_unplaced, &table);
+			struct stream_unplaced *unplaced = stream_unplaced_of(table);
 
 			if (unplaced)
 				unplaced->damaged++;

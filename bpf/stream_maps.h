@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sink's tables of streams as maps, which user space reads where they lie; and the kernel's clocks. */
+#ifndef RESPONDER_STREAM_MAPS_H
+#define RESPONDER_STREAM_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "streams.h"
+
+/* The loader raises max_entries: of the first to sink_cfg.stream_slots a table, of the second to the number of tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stream);
+} sink_streams SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stream_unplaced);
+} sink_unplaced SEC(".maps");
+
+static __always_inline __u32 stream_slots(void) { return sink_cfg.stream_slots; }
+
+static __always_inline struct stream *stream_at(__u32 place) { return bpf_map_lookup_elem(&sink_streams, &place); }
+
+static __always_inline struct stream_unplaced *stream_unplaced_of(__u32 table)
+{
+	return bpf_map_lookup_elem(&sink_unplaced, &table);
+}
+
+/* Sequence numbers ask only how long nothing came: one reading is enough, and without delay a cheap one. */
+static __always_inline __u64 stream_arrival(__u32 sent)
+{
+	return sent ? bpf_ktime_get_tai_ns() : bpf_ktime_get_coarse_ns();
+}
+
+static __always_inline __u32 stream_table(__u32 queue)
+{
+	return sink_cfg.streams_by_cpu ? bpf_get_smp_processor_id() : queue;
+}
+
+#endif
