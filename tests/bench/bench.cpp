@@ -29,6 +29,7 @@ constexpr Benchmark benchmarks[] = {
     {"frame_cost", frame_cost},
     {"stream_cost", stream_cost},
     {"lab_rate", lab_rate},
+    {"line_rate", line_rate},
     {"process_cost", process_cost},
 };
 

@@ -21,6 +21,9 @@ Table stream_cost(const Settings& settings);
 // Frames a second from end to end, beside an empty program and beside what receives without XDP (lab_rate.cpp).
 Table lab_rate(const Settings& settings);
 
+// Whether 2.5 GbE's rate of small frames is held, and nothing of it lost (lab_rate.cpp).
+Table line_rate(const Settings& settings);
+
 // Memory and CPU time of xdp-sink while nothing arrives (lab_rate.cpp).
 Table process_cost(const Settings& settings);
 

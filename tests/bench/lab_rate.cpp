@@ -14,6 +14,7 @@
 #include "tests/harness/lab.h"
 #include "tests/harness/process.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
@@ -28,7 +29,6 @@ namespace {
 using namespace test;
 using Json = nlohmann::json;
 
-constexpr const char* send_seconds = "1";
 constexpr unsigned turns = 7;       // of the two that are compared to a per cent
 constexpr unsigned rough_turns = 3; // of those that are several times slower
 
@@ -38,12 +38,14 @@ class Bench {
   public:
     Bench() : lab_({.addresses = true}) {}
 
-    // Sends at full speed; what xdp-gen says of it.
-    Json send() {
-        Process sender({"taskset", "-c", "0", BENCH_XDP_GEN, lab_.from().name, "--dst-mac", to_string(lab_.to().mac),
-                        "--src", "192.0.2.1", "--dst", "192.0.2.2", "--duration", send_seconds, "--quiet", "--json"},
-                       {.network_namespace = lab_.tester.fd()});
-        if (sender.wait().code != 0)
+    // Sends, without more options for a second at full speed; what xdp-gen says of it.
+    Json send(const std::vector<std::string>& options = {"--duration", "1"}) {
+        std::vector<std::string> argv{
+            "taskset",   "-c",    "0",         BENCH_XDP_GEN, lab_.from().name,        "--quiet", "--json", "--src",
+            "192.0.2.1", "--dst", "192.0.2.2", "--dst-mac",   to_string(lab_.to().mac)};
+        argv.insert(argv.end(), options.begin(), options.end());
+        Process sender(argv, {.network_namespace = lab_.tester.fd()});
+        if (sender.wait(60s).code != 0)
             fail("xdp-gen", sender.err());
         return Json::parse(sender.out());
     }
@@ -60,15 +62,23 @@ class Bench {
         return send().at("frames_per_second");
     }
 
-    double sink(const char* streams) {
-        Process sink({BENCH_XDP_SINK, lab_.to().name, "--json", "--streams", streams},
-                     {.network_namespace = lab_.responder.fd()});
+    struct Run {
+        Json sent, counted; // what xdp-gen and what xdp-sink said of it
+    };
+    Run run(const std::vector<std::string>& sink_options, const std::vector<std::string>& gen_options) {
+        std::vector<std::string> argv{BENCH_XDP_SINK, lab_.to().name, "--json"};
+        argv.insert(argv.end(), sink_options.begin(), sink_options.end());
+        Process sink(argv, {.network_namespace = lab_.responder.fd()});
         if (!sink.wait_for_err("type into the tester"))
             fail("xdp-sink", sink.err());
-        const Json sent = send();
+        Json sent = send(gen_options);
         sink.signal(SIGINT);
         sink.wait();
-        const Json counted = Json::parse(sink.out());
+        return {.sent = std::move(sent), .counted = Json::parse(sink.out())};
+    }
+
+    double sink(const char* streams) {
+        const auto [sent, counted] = run({"--streams", streams}, {"--duration", "1"});
         const std::uint64_t arrived = counted.at("ports").at(0).at("test").at("frames");
         if (arrived != sent.at("frames_sent").get<std::uint64_t>())
             fail("xdp-sink", "did not count what xdp-gen sent");
@@ -180,6 +190,32 @@ Table lab_rate(const Settings&) {
                   .title = "iperf3 -u -l 16 -b 0",
                   .figures = {iperf3, of_sink / iperf3, median(verifying) / iperf3},
                   .has_limit = false}}};
+}
+
+Table line_rate(const Settings&) {
+    constexpr unsigned line_fps = 3'720'238; // 2.5 Gbit/s in 84 octets a frame, preamble and gap included
+    Bench bench;
+    const auto [sent, counted] =
+        bench.run({}, {"--rate", fmt::format("{}", line_fps), "--streams", "16", "--duration", "30"});
+    const Json& port = counted.at("ports").at(0);
+    const Json& streams = port.at("streams");
+    const double left = sent.at("frames_sent"), arrived = port.at("test").at("frames");
+    double followed = 0, lost = 0;
+    for (const Json& stream : streams.at("list")) {
+        followed += stream.at("frames").get<double>();
+        lost += stream.at("lost").get<double>();
+    }
+    return {.key = "line_rate",
+            .title = "The line rate of 2.5 Gbit/s in frames of 64 B, for 30 s in 16 streams",
+            .note = "The sender and the program of the sink share one CPU.",
+            .columns = {{.key = "frames_per_second", .title = "frames/s", .at_least = 3'720'000},
+                        {.key = "sent", .title = "sent"},
+                        {.key = "not_counted", .title = "not counted", .at_most = 0},
+                        {.key = "not_followed", .title = "not followed", .at_most = 0},
+                        {.key = "lost", .title = "lost", .at_most = 0}},
+            .rows = {{.key = "line",
+                      .title = "xdp-sink",
+                      .figures = {sent.at("frames_per_second"), left, left - arrived, left - followed, lost}}}};
 }
 
 Table process_cost(const Settings&) {
