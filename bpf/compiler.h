@@ -42,9 +42,15 @@
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define to_host16(x) __builtin_bswap16((__u16)(x))
 #define to_host32(x) __builtin_bswap32((__u32)(x))
+#define to_little16(x) ((__u16)(x))
+#define to_little32(x) ((__u32)(x))
+#define to_little64(x) (x)
 #else
 #define to_host16(x) ((__u16)(x))
 #define to_host32(x) ((__u32)(x))
+#define to_little16(x) __builtin_bswap16((__u16)(x))
+#define to_little32(x) __builtin_bswap32((__u32)(x))
+#define to_little64(x) __builtin_bswap64(x)
 #endif
 #define to_net16(x) to_host16(x)
 #define to_net32(x) to_host32(x)

@@ -4,8 +4,8 @@
  * next test frame of each and sends it out of the interface named by ctx.ingress_ifindex (XDP_TX).
  *
  * The kernel takes its pages back and hands them in again as the last receiver left them, on a veth with whatever a
- * reflector wrote into them. So the whole head is put down in every frame; payload behind it is trusted to be still
- * that of the template.
+ * reflector wrote into them. So the whole head is put down in every frame, and the pattern with our signature; payload
+ * behind pktgen's is trusted to be still that of the template.
  *
  * Only one run at a time, so the state needs no lock.
  */
@@ -17,7 +17,12 @@
 #include "compiler.h"
 #include "generate_abi.h"
 #include "signature/ours.h"
+#include "signature/pattern.h"
 #include "signature/pktgen.h"
+
+/* More than the pairs of words in any frame's pattern; the verifier wants a bound, here all ones. */
+enum { GENERATE_PAIRS = 1023 };
+_Static_assert(GENERATE_PAIRS * PATTERN_PAIR > GENERATE_LARGEST, "no frame has more");
 
 const volatile struct generate_cfg generate_cfg;
 struct generate_run generate_run;
@@ -53,14 +58,69 @@ static __always_inline void put_head(__u8 *data, const volatile __u8 *head)
 		*(__u64 *)(data + last) = *(const volatile __u64 *)(head + last);
 }
 
+static __always_inline __u32 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u32)((sum & 0xffff) + (sum >> 16));
+}
+
 static __always_inline __u16 udp_checksum(__u32 sum)
 {
-	__u16 checksum;
+	__u16 checksum = (__u16)~fold(sum);
 
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	checksum = (__u16)~sum;
 	return checksum ? checksum : 0xffff; /* 0 would say that there is none */
+}
+
+/*
+ * The pattern that begins at `at` with `x`: what the frame's end cuts off of a pair. What is added to the sum of the UDP
+ * checksum, summed in words of any size as they lie in the frame (RFC 1071).
+ */
+static __always_inline __u32 put_pattern_end(__u8 *at, const __u8 *end, __u64 x)
+{
+	__u32 pairs = (__u32)(end - at) / PATTERN_PAIR & GENERATE_PAIRS;
+	__u64 word = pattern_word(x + pairs * PATTERN_STEP), sum = 0;
+
+	at += pairs * PATTERN_PAIR;
+	if (at + 8 <= end) {
+		*(word64 *)at = to_little64(word);
+		sum = (word & 0xffffffff) + (word >> 32);
+		word = ~word;
+		at += 8;
+	}
+	if (at + 4 <= end) {
+		*(word32 *)at = to_little32(word);
+		sum += word & 0xffffffff;
+		word >>= 32;
+		at += 4;
+	}
+	if (at + 2 <= end) {
+		*(word16 *)at = to_little16(word);
+		sum += word & 0xffff;
+		word >>= 16;
+		at += 2;
+	}
+	if (at + 1 <= end) {
+		*at = (__u8)word;
+		sum += word & 0xff;
+	}
+	return __builtin_bswap16((__u16)fold(sum));
+}
+
+/* And all that comes before, which adds nothing. The verifier follows every way on from each round, so it comes last. */
+static __always_inline void put_pattern(__u8 *at, const __u8 *end, __u64 x)
+{
+	for (__u32 i = 0; i < GENERATE_PAIRS; i++) {
+		__u64 word = to_little64(pattern_word(x));
+
+		if (at + PATTERN_PAIR > end)
+			break;
+		*(word64 *)at = word;
+		*(word64 *)(at + 8) = ~word;
+		at += PATTERN_PAIR;
+		x += PATTERN_STEP;
+	}
 }
 
 /* What is added to the sum of the UDP checksum. There is room for OURS_LENGTH or PKTGEN_SEQUENCED_LENGTH. */
@@ -96,13 +156,12 @@ static __always_inline __u32 put_signature(__u8 *payload, struct generate_state 
 SEC("xdp")
 int xdp_generate(struct xdp_md *ctx)
 {
-	__u8 *data = (void *)(long)ctx->data;
-	const __u8 *end = (const void *)(long)ctx->data_end;
 	struct generate_state *state = &generate_state;
 	const volatile struct generate_size *size;
-	__u64 n = state->frames;
+	__u8 *data = (void *)(long)ctx->data, *udp;
+	const __u8 *end = (const void *)(long)ctx->data_end;
+	__u64 n = state->frames, pattern;
 	__u32 sum = 0;
-	__u8 *udp;
 
 	/* A frame dropped here is none of ours: the run goes on, and nothing is counted. */
 	if (n >= generate_run.limit)
@@ -110,9 +169,17 @@ int xdp_generate(struct xdp_md *ctx)
 	if (((n & generate_run.stamp_mask) == 0 || n + 1 == generate_run.limit) && !stamp(state, n))
 		return XDP_DROP;
 
+	size = &generate_cfg.size[generate_cfg.size_count > 1 ? state->size & (GENERATE_SIZES - 1) : 0];
+	if (generate_cfg.size_count > 1) {
+		/* Every frame comes in as long as the template, which is as long as the largest size. */
+		if (bpf_xdp_adjust_tail(ctx, (int)size->length - (int)(end - data)))
+			return XDP_ABORTED;
+		data = (void *)(long)ctx->data;
+		end = (const void *)(long)ctx->data_end;
+		state->size = state->size + 1 < generate_cfg.size_count ? state->size + 1 : 0;
+	}
 	if (data + generate_cfg.head_length > end)
 		return XDP_ABORTED;
-	size = &generate_cfg.size[generate_cfg.size_count > 1 ? state->size & (GENERATE_SIZES - 1) : 0];
 	put_head(data, size->head);
 
 	udp = data + generate_cfg.udp_offset;
@@ -136,17 +203,16 @@ int xdp_generate(struct xdp_md *ctx)
 	}
 	if (udp + 8 + (generate_cfg.ours ? OURS_LENGTH : PKTGEN_SEQUENCED_LENGTH) > end)
 		return XDP_ABORTED;
+	pattern = pattern_begin(state->stream, state->sequence);
 	sum += put_signature(udp + 8, state);
+	if (generate_cfg.ours)
+		sum += put_pattern_end(udp + 8 + OURS_LENGTH, end, pattern);
 	if (generate_cfg.udp6)
 		*(__be16 *)(udp + 6) = to_net16(udp_checksum(sum));
 
-	if (generate_cfg.size_count > 1) {
-		/* Every frame comes in as long as the template, which is as long as the largest size. */
-		if (bpf_xdp_adjust_tail(ctx, (int)size->length - (int)(end - data)))
-			return XDP_ABORTED;
-		state->size = state->size + 1 < generate_cfg.size_count ? state->size + 1 : 0;
-	}
 	state->frames = n + 1;
+	if (generate_cfg.ours)
+		put_pattern(udp + 8 + OURS_LENGTH, end, pattern);
 	return XDP_TX;
 }
 

@@ -4,7 +4,7 @@
  *
  * User space lays out every frame (loader/generate/frame_spec.cpp); the program only puts it down. What differs from
  * one size to the next, lengths and checksums included, is therefore ready in `head`, and what is left for each frame
- * is a copy of some 50 octets, the signature's own fields, and the ports where they change.
+ * is a copy of some 50 octets, the signature's own fields with the pattern behind them, and the ports where they change.
  */
 #ifndef RESPONDER_GENERATE_ABI_H
 #define RESPONDER_GENERATE_ABI_H
@@ -13,6 +13,7 @@
 
 enum {
 	GENERATE_SIZES = 16,
+	GENERATE_LARGEST = 9216, /* with FCS: what is commonly called jumbo; no engine sends more */
 	/* Ethernet, two tags, IPv6, UDP and a signature's first 4 octets: 14 + 8 + 40 + 8 + 4, in whole words of 8. */
 	GENERATE_HEAD = 80,
 	/* generate_run.interval and generate_state.due count 1/4096 ns: 0.1 ppm at a million frames a second, 52 days long. */

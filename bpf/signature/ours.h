@@ -11,6 +11,7 @@
  *
  * Magic and check together are 32 bits, by which random octets are taken for a signature once in 2^32 frames. A frame with
  * the magic and a wrong check was damaged on its way. Each field lies in a frame as its size wants it, for IPv4.
+ * The payload behind it is a pattern of stream and sequence number (pattern.h).
  */
 #ifndef RESPONDER_SIGNATURE_OURS_H
 #define RESPONDER_SIGNATURE_OURS_H

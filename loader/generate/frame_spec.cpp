@@ -3,6 +3,7 @@
 #include "loader/generate/frame_spec.h"
 
 #include "bpf/signature/ours.h"
+#include "bpf/signature/pattern.h"
 #include "bpf/signature/pktgen.h"
 #include "loader/error.h"
 
@@ -107,7 +108,13 @@ std::span<const std::uint8_t> put_signature(std::array<std::uint8_t, longest_sig
     return std::span(room).first<OURS_LENGTH>();
 }
 
-// Without UDP checksum.
+void put_pattern(std::span<std::uint8_t> octets, const Numbers& numbers) {
+    const std::uint64_t begin = pattern_begin(numbers.stream, numbers.sequence);
+    for (std::uint32_t i = 0; i < octets.size(); ++i)
+        octets[i] = pattern_octet(begin, i);
+}
+
+// Without UDP checksum, and without the pattern behind our own signature.
 std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned source_port, unsigned destination_port,
                                   const Numbers& numbers) {
     std::vector<std::uint8_t> frame(size - fcs_length);
@@ -137,8 +144,10 @@ std::vector<std::uint8_t> lay_out(const FrameSpec& spec, unsigned size, unsigned
     std::array<std::uint8_t, longest_signature> room;
     const std::span signature = put_signature(room, spec.signature, numbers);
     const std::span payload = std::span(frame).subspan(udp_at + udp_length);
-    for (std::size_t i = 0; i < payload.size(); ++i)
-        payload[i] = i < signature.size() ? signature[i] : static_cast<std::uint8_t>(i);
+    std::copy_n(signature.begin(), std::min(signature.size(), payload.size()), payload.begin());
+    if (spec.signature == Signature::pktgen)
+        for (std::size_t i = signature.size(); i < payload.size(); ++i)
+            payload[i] = static_cast<std::uint8_t>(i);
     return frame;
 }
 
@@ -150,6 +159,8 @@ void put_udp6_checksum(std::span<std::uint8_t> udp, const FrameSpec& spec) {
 std::vector<std::uint8_t> frame_with(const FrameSpec& spec, unsigned size, unsigned source_port,
                                      unsigned destination_port, const Numbers& numbers) {
     std::vector<std::uint8_t> frame = lay_out(spec, size, source_port, destination_port, numbers);
+    if (spec.signature == Signature::ours)
+        put_pattern(std::span(frame).subspan(udp_offset(spec) + udp_length + OURS_LENGTH), numbers);
     if (spec.source.v6())
         put_udp6_checksum(std::span(frame).subspan(udp_offset(spec)), spec);
     return frame;

@@ -3,10 +3,11 @@
 // What the sender sends: FrameSpec describes the test frames, build_frame() makes any one of them, and
 // generate_config() makes of the same description what the BPF program needs to make all of them. All of it is pure.
 //
-// A frame is that of RFC 2544 C.2.6.4: Ethernet, up to two VLAN tags, IPv4 or IPv6, UDP, and octets 00 01 02 .. FF 00
-// .. which count from the start of the payload. A signature is in place of the first of them: our own
-// (bpf/signature/ours.h, 14 octets) or that of the kernel's pktgen (bpf/signature/pktgen.h, 16 octets, of which the
-// last 8, the time, stay zero and are cut off where the frame ends). The smallest frames that have room for it:
+// A frame is Ethernet, up to two VLAN tags, IPv4 or IPv6, UDP, and a payload that begins with a signature: our own, 14
+// octets, and behind it a pattern of its numbers (bpf/signature/ours.h, pattern.h); or that of the kernel's pktgen
+// (bpf/signature/pktgen.h, 16 octets, of which the last 8, the time, stay zero and are cut off where the frame ends),
+// and behind it the octets 10 11 12 .. FF 00 .. of RFC 2544 C.2.6.4. The smallest frames that have room for the
+// signature:
 //
 //                   no tag   one tag   two tags
 //     IPv4            64        64        68     (with pktgen's 64)
@@ -61,7 +62,7 @@ struct FrameSpec {
 
 inline constexpr unsigned fcs_length = wire::fcs_bytes;
 inline constexpr unsigned smallest_frame_size = wire::smallest_frame;
-inline constexpr unsigned largest_frame_size = 9216; // what is commonly called jumbo; no engine sends more
+inline constexpr unsigned largest_frame_size = GENERATE_LARGEST;
 
 // The frame number `number`, from 0. Sizes, ports and streams take turns by it.
 std::vector<std::uint8_t> build_frame(const FrameSpec& spec, std::uint64_t number);

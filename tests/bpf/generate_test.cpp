@@ -107,6 +107,11 @@ TEST(GenerateProgram, SizesTakeTurns) {
     for (unsigned i = 0; i < GENERATE_SIZES; ++i)
         sixteen.push_back(64 + 97 * i);
     expect_frames(make_spec(false, 0, sixteen), 0, 40);
+    // The pattern ends at each place of a pair of words.
+    for (unsigned i = 0; i < GENERATE_SIZES; ++i)
+        sixteen[i] = 200 + i;
+    for (const bool v6 : {false, true})
+        expect_frames(make_spec(v6, 0, sixteen), 0xFFFFFFF0, 48);
 }
 
 TEST(GenerateProgram, StreamsTakeTurns) {
@@ -121,7 +126,7 @@ TEST(GenerateProgram, StreamsTakeTurns) {
     }
 }
 
-// The time is the sender's CLOCK_TAI; check and UDP checksum cover it. All else is as without.
+// The time is the sender's CLOCK_TAI; check and UDP checksum cover it. All else, the pattern too, is as without.
 TEST(GenerateProgram, StampsTheTimeOfSending) {
     for (const bool v6 : {false, true}) {
         FrameSpec spec = make_spec(v6, 1, {128, 1518});
@@ -207,16 +212,18 @@ TEST(GenerateProgram, SequenceNumbersOfAllMagnitudes) {
     EXPECT_TRUE(with_ffff);
 }
 
-// Pages come back as the last receiver left them: a reflector swaps MAC addresses, IP addresses and ports.
-TEST(GenerateProgram, RepairsTheHead) {
+// Pages come back as the last receiver left them: a reflector swaps MAC addresses, IP addresses and ports. And each
+// frame needs another pattern than the one before it.
+TEST(GenerateProgram, RepairsAllButTheTime) {
     for (const bool v6 : {false, true})
         for (std::size_t tags = 0; tags <= 2; ++tags) {
             FrameSpec spec = make_spec(v6, tags, {64, 1518});
             spec.sizes[0] = spec.smallest_possible_size();
             Program program(spec);
             Octets spoilt = program.frame_template();
-            // All headers and the signature up to the sequence number, time excepted.
-            std::fill_n(spoilt.begin(), spec.header_size() - fcs_length + OURS_TIME_OFFSET, std::uint8_t{0xA5});
+            const auto time = spoilt.begin() + (spec.header_size() - fcs_length + OURS_TIME_OFFSET);
+            std::fill(spoilt.begin(), time, std::uint8_t{0xA5});
+            std::fill(time + 4, spoilt.end(), std::uint8_t{0xA5});
             for (std::uint64_t n = 0; n < 4; ++n)
                 ASSERT_EQ(program.next_from(spoilt).frame, build_frame(spec, n)) << n;
         }

@@ -2,6 +2,8 @@
 //
 // The frames that the sender is to send, read back by code that shares nothing with the code that makes them.
 
+#include "bpf/signature/ours.h"
+#include "bpf/signature/pattern.h"
 #include "loader/generate/frame_spec.h"
 #include "loader/generate/sent_counter.h"
 #include "tests/harness/sender_frames.h"
@@ -9,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -108,8 +111,14 @@ void expect_sound(const Octets& frame, bool v6, std::size_t tags, unsigned size,
     }
 
     const Octets payload = slice(frame, udp + 8, frame.size());
-    for (std::size_t i = 0; i < payload.size(); ++i)
-        ASSERT_EQ(payload[i], i < signature.size() ? signature[i] : i % 256) << "payload octet " << i;
+    ASSERT_EQ(slice(payload, 0, std::min(signature.size(), payload.size())),
+              slice(signature, 0, std::min(signature.size(), payload.size())));
+    if (signature.size() == OURS_LENGTH) {
+        EXPECT_EQ(pattern_check(0, 0xDEADBEEF, payload.data(), static_cast<std::uint32_t>(payload.size())), 0U);
+        return;
+    }
+    for (std::size_t i = signature.size(); i < payload.size(); ++i)
+        ASSERT_EQ(payload[i], i % 256) << "payload octet " << i;
 }
 
 TEST(GenerateFrame, EverySizeFamilyAndTagDepthIsSound) {
@@ -163,6 +172,7 @@ TEST(GenerateFrame, StreamsTakeTurnsWithNumbersOfTheirOwn) {
     for (std::uint64_t n = 0; n < 10; ++n) {
         const Octets frame = build_frame(spec, n);
         EXPECT_EQ(slice(frame, 46, 52), big_endian(n % 3, 2) + big_endian(n / 3, 4)) << n;
+        EXPECT_EQ(pattern_check(static_cast<__u32>(n % 3), static_cast<__u32>(n / 3), frame.data() + 42, 18), 0U) << n;
     }
 }
 
