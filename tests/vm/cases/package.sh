@@ -27,6 +27,7 @@ for program in xdp-sink xdp-gen; do
     . "/usr/share/bash-completion/completions/$program"
     expect "completion of $program" yes "$(complete -p "$program" >/dev/null && echo yes)"
 done
+expect "Wireshark dissector" yes "$(grep -q 'Proto("xdp_responder"' /usr/share/xdp-responder/xdp-responder.lua && echo yes)"
 
 # The sender here is the package's own.
 start_sink --require-native --expect-frames 5000
