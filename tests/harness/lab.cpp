@@ -137,45 +137,80 @@ PassProgram::PassProgram(const Namespace& where, const std::string& interface, M
 PassProgram::PassProgram(PassProgram&&) noexcept = default;
 PassProgram::~PassProgram() = default;
 
+namespace {
+
+struct End { // of a veth pair
+    const Namespace& where;
+    const Port& port;
+    std::string addresses = {}; // more lines for `ip -batch`
+};
+
+void join(const Lab::Options& options, const End& near, const End& far) {
+    const std::string queues = std::to_string(options.queues);
+    const std::string common =
+        " mtu " + std::to_string(options.mtu) + " numtxqueues " + queues + " numrxqueues " + queues;
+    near.where.ip("link add " + near.port.name + " address " + to_string(near.port.mac) + common +
+                  " type veth peer name " + far.port.name + " netns " + far.where.name() + " address " +
+                  to_string(far.port.mac) + common);
+    for (const auto& [where, port, addresses] : {near, far}) {
+        // A veth uses one queue, however many it has, until it is told otherwise.
+        if (options.queues > 1)
+            where.run({"ethtool", "-L", port.name, "rx", queues, "tx", queues});
+        // A checksum left to hardware that a veth does not have would go out wrong in a reply that a program turns
+        // round. Without it there is no TSO either, so that frames are as long as on a cable.
+        where.run({"ethtool", "-K", port.name, "tx", "off"});
+        if (options.ipv6) {
+            for (const char* name : {"/accept_dad", "/accept_ra", "/router_solicitations"})
+                where.sysctl("ipv6/conf/" + port.name + name, "0");
+        }
+        where.ip("link set " + port.name + " up" + addresses);
+    }
+    // The kernel may take a second to say that the carrier is there; ethtool's question makes it do so now.
+    near.where.run({"ethtool", near.port.name});
+    far.where.run({"ethtool", far.port.name});
+}
+
+} // namespace
+
 Lab::Lab(const Options& options) {
+    if (options.middle)
+        middle.emplace();
     if (!options.ipv6)
-        for (const Namespace* end : {&tester, &responder})
-            end->sysctl("ipv6/conf/default/disable_ipv6", "1");
+        for (const Namespace* each : {&tester, &responder, middle ? &*middle : nullptr})
+            if (each != nullptr)
+                each->sysctl("ipv6/conf/default/disable_ipv6", "1");
     for (unsigned i = 1; i <= options.pairs; ++i) {
         const auto number = static_cast<std::uint8_t>(i - 1);
+        const auto addresses = [&](const Port& port, const std::string& host) {
+            std::string lines;
+            if (i == 1 && options.addresses)
+                lines += "\naddress add 192.0.2." + host + "/24 dev " + port.name;
+            if (i == 1 && options.addresses && options.ipv6)
+                lines += "\naddress add 2001:db8::" + host + "/64 nodad dev " + port.name;
+            return lines;
+        };
         tester_ports.push_back({"tx" + std::to_string(i), {{2, 0, 0, 0, number, 2}}});
         responder_ports.push_back({"eth" + std::to_string(i), {{2, 0, 0, 0, number, 1}}});
-        const Port &near = tester_ports.back(), &far = responder_ports.back();
-        const std::string queues = std::to_string(options.queues);
-        const std::string common =
-            " mtu " + std::to_string(options.mtu) + " numtxqueues " + queues + " numrxqueues " + queues;
-        tester.ip("link add " + near.name + " address " + to_string(near.mac) + common + " type veth peer name " +
-                  far.name + " netns " + responder.name() + " address " + to_string(far.mac) + common);
-        const std::pair<const Namespace*, const Port*> ends[] = {{&tester, &near}, {&responder, &far}};
-        for (const auto& [end, port] : ends) {
-            // A veth uses one queue, however many it has, until it is told otherwise.
-            if (options.queues > 1)
-                end->run({"ethtool", "-L", port->name, "rx", queues, "tx", queues});
-            // A checksum left to hardware that a veth does not have would go out wrong in a reply that a program turns
-            // round. Without it there is no TSO either, so that frames are as long as on a cable.
-            end->run({"ethtool", "-K", port->name, "tx", "off"});
-            if (options.ipv6) {
-                for (const char* name : {"/accept_dad", "/accept_ra", "/router_solicitations"})
-                    end->sysctl("ipv6/conf/" + port->name + name, "0");
+        const End near{tester, tester_ports.back(), addresses(tester_ports.back(), "1")};
+        const End far{responder, responder_ports.back(), addresses(responder_ports.back(), "2")};
+        const auto pass = [&](const End& end) {
+            if (options.pass)
+                pass_programs_.emplace_back(end.where, end.port.name, PassProgram::Mode::native, options.mtu > 3500);
+        };
+        if (!middle) {
+            join(options, near, far);
+        } else {
+            const Port in{"in" + std::to_string(i), {{2, 0, 0, 0, number, 3}}};
+            const Port out{"out" + std::to_string(i), {{2, 0, 0, 0, number, 4}}};
+            join(options, near, {*middle, in});
+            join(options, {*middle, out}, far);
+            for (const Port* port : {&in, &out}) {
+                pass({*middle, *port});
+                // It would make one frame of several, longer than what the next link takes.
+                middle->run({"ethtool", "-K", port->name, "gro", "off"});
             }
-            std::string up = "link set " + port->name + " up";
-            if (i == 1 && options.addresses)
-                up += "\naddress add 192.0.2." + std::string(end == &tester ? "1" : "2") + "/24 dev " + port->name;
-            if (i == 1 && options.addresses && options.ipv6)
-                up += "\naddress add 2001:db8::" + std::string(end == &tester ? "1" : "2") + "/64 nodad dev " +
-                      port->name;
-            end->ip(up);
         }
-        if (options.pass)
-            pass_programs_.emplace_back(tester, near.name, PassProgram::Mode::native, options.mtu > 3500);
-        // The kernel may take a second to say that the carrier is there; ethtool's question makes it do so now.
-        tester.run({"ethtool", near.name});
-        responder.run({"ethtool", far.name});
+        pass(near);
     }
 }
 
@@ -186,7 +221,7 @@ PacketSocket::PacketSocket(const Namespace& where, const std::string& interface)
         address.sll_family = AF_PACKET;
         address.sll_protocol = htons(ETH_P_ALL);
         address.sll_ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
-        const int room = 16 << 20;
+        const int room = 1 << 30; // a limit: a frame takes a page or two, for as long as nobody fetches it
         setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
         const int on = 1;
         setsockopt(socket_.get(), SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on));
@@ -210,14 +245,9 @@ void PacketSocket::send(const Bytes& frame, unsigned times) {
 Bytes PacketSocket::receive(std::chrono::milliseconds timeout) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd readable{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-        if (poll(&readable, 1, static_cast<int>(std::max(left, 0ms).count())) <= 0)
-            return {};
-        Bytes frame(65536);
         sockaddr_ll from{};
         alignas(cmsghdr) char control[256];
-        iovec data{.iov_base = frame.data(), .iov_len = frame.size()};
+        iovec data{.iov_base = room_.data(), .iov_len = room_.size()};
         msghdr message{};
         message.msg_name = &from;
         message.msg_namelen = sizeof(from);
@@ -226,12 +256,26 @@ Bytes PacketSocket::receive(std::chrono::milliseconds timeout) {
         message.msg_control = control;
         message.msg_controllen = sizeof(control);
         const ssize_t length = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
-        if (length <= 0 || from.sll_pkttype == PACKET_OUTGOING)
-            continue;
-        frame.resize(static_cast<std::size_t>(length));
-        put_back_tag(frame, message);
-        return frame;
+        if (length > 0) {
+            if (from.sll_pkttype == PACKET_OUTGOING)
+                continue;
+            Bytes frame(room_.begin(), room_.begin() + length);
+            put_back_tag(frame, message);
+            return frame;
+        }
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        pollfd readable{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+        if (poll(&readable, 1, static_cast<int>(std::max(left, 0ms).count())) <= 0)
+            return {};
     }
+}
+
+std::uint64_t PacketSocket::overflowed() {
+    tpacket_stats counted{};
+    socklen_t length = sizeof(counted);
+    if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &counted, &length) != 0)
+        fail("ask a packet socket what it lost");
+    return counted.tp_drops;
 }
 
 std::vector<Bytes> PacketSocket::receive_all(std::chrono::milliseconds silence) {

@@ -10,6 +10,11 @@
 // side by side, and of a test that is killed nothing is left. The tester's ports run a program that passes everything,
 // without which native XDP_TX would not leave the far end of a veth.
 //
+// With Options::middle each pair of ports is joined through a third namespace, which forwards nothing by itself:
+//
+//     tester             middle                    responder
+//     tx1  --- veth ---  in1   out1  --- veth ---  eth1
+//
 // The first pair has the MAC addresses that packet.h fills in. (tools/lab, for people, numbers its two the other way.)
 //
 // Without Options::ipv6 the kernel sends nothing of its own accord, so that every frame a port sees is the test's.
@@ -23,6 +28,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,11 +108,13 @@ class Lab {
         bool addresses = false; // 192.0.2.1/24 and 192.0.2.2/24 on the first pair
         bool ipv6 = false;      // also 2001:db8::1/64 and 2001:db8::2/64
         bool pass = true;       // the program on the tester's ports
+        bool middle = false;
     };
     Lab() : Lab(Options{}) {}
     explicit Lab(const Options& options);
 
     Namespace tester, responder;
+    std::optional<Namespace> middle;
     std::vector<Port> tester_ports, responder_ports;
 
     // Of the first pair.
@@ -132,8 +140,12 @@ class PacketSocket {
     // All frames that come in until none has come for a while.
     std::vector<Bytes> receive_all(std::chrono::milliseconds silence = 200ms);
 
+    // Frames that came in and found no room. Counts from 0 again each time that it is asked.
+    std::uint64_t overflowed();
+
   private:
     UniqueFd socket_;
+    Bytes room_ = Bytes(65536); // for the frame that is being received
 };
 
 } // namespace responder::test
