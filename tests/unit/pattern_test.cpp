@@ -62,6 +62,17 @@ TEST(Pattern, EveryFlippedBitIsFound) {
     }
 }
 
+TEST(Pattern, EveryOtherLastOctetIsFound) {
+    for (std::size_t length = OURS_LENGTH + 1; length <= 50; ++length) {
+        Octets payload = payload_of(3, 1000, length);
+        for (std::uint8_t change = 1; change != 0; ++change) {
+            payload.back() ^= change;
+            ASSERT_EQ(wrong(3, 1000, payload), 1U) << int{change} << ", " << length << " octets";
+            payload.back() ^= change;
+        }
+    }
+}
+
 TEST(Pattern, WrongOctetsAreCounted) {
     Octets payload = payload_of(1, 2, 100);
     for (const std::size_t octet : {14U, 15U, 22U, 60U, 98U, 99U})
