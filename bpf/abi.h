@@ -80,6 +80,7 @@ struct sink_cfg {
 	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
 	__u32 stream_slots;     /* places for streams that each table has, a power of two; 0: streams are not followed */
 	__u8 streams_by_cpu;    /* a table of streams for each CPU, not for each queue */
+	__u8 to_socket;         /* test frames go to an AF_XDP socket, and whoever reads it follows the streams */
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
@@ -177,6 +178,12 @@ struct sink_flow_key {
 	__u8 zero[3];                   /* no hole: the kernel hashes every byte */
 };
 
+/* ---- what is put in front of a frame that goes to a socket (bpf/steer.h) ---- */
+
+struct sink_arrival {
+	__u64 ns;               /* of CLOCK_TAI where the frame says when it was sent; of another clock otherwise */
+};
+
 /* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */
 
 enum stream_format {
@@ -198,15 +205,23 @@ struct stream_key {
 	__be16 source_port, destination_port;
 } __attribute__((aligned(8))); /* compared in words */
 
+/* Whether what is behind our signature is what was sent. Proved by the reader of a socket, not in the kernel. */
+struct stream_payload {
+	__u64 proved;           /* frames */
+	__u64 wrong_frames;
+	__u64 wrong_octets;     /* in these */
+};
+
 /*
  * Value of sink_streams. No two CPUs may write to one at a time: each receive queue has a table of its own. In generic mode
- * several CPUs may serve one queue (RPS), and each CPU has one.
+ * several CPUs may serve one queue (RPS), and each CPU has one. Where frames go to sockets, the reader of the socket writes.
  */
 struct stream {
 	struct stream_key key;
 	__u64 frames;
 	struct sequence sequence;
 	struct delay delay;     /* of frames that say when they were sent */
+	struct stream_payload payload;
 };
 
 /* Value of sink_unplaced; key: table. Test frames that have a signature and are in no stream. Only rise. */

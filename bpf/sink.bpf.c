@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * xdp-sink's program: counts test traffic and drops it, answers ARP, ND and ping for the address of the test, and passes
- * everything else up the stack untouched. One slot of the counters a frame, so that the slots add up.
+ * xdp-sink's program: counts test traffic and drops it or hands it to a socket, answers ARP, ND and ping for the address of
+ * the test, and passes everything else up the stack untouched. One slot of the counters a frame, so that the slots add up.
  */
 
 #include <linux/bpf.h>
@@ -18,6 +18,7 @@
 const volatile struct sink_cfg sink_cfg;
 
 #include "stream_maps.h" /* its functions read sink_cfg */
+#include "steer.h"
 
 /* May change while the program runs. */
 struct match_mac sink_own_mac;
@@ -69,6 +70,16 @@ static __always_inline __u32 answer(const struct frame *f, struct span s, __u32 
 	return slot;
 }
 
+/* What becomes of a test frame that has been counted. */
+static __always_inline int consume(struct xdp_md *ctx, const struct frame *f, struct span s)
+{
+	if (sink_cfg.to_socket)
+		return steer(ctx, f, s);
+	if (sink_cfg.stream_slots)
+		stream_follow(f, s, stream_table(ctx->rx_queue_index));
+	return XDP_DROP;
+}
+
 /* Any frame at all. Here come those that are not plain, that are not test traffic, and that are to be answered. */
 static __noinline int sink_any(struct xdp_md *ctx)
 {
@@ -91,9 +102,7 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		slot = answer(f, s, slot);
 	if (slot == MATCH_TEST) {
 		count(queue, match_size_bin(length), length, f);
-		if (sink_cfg.stream_slots)
-			stream_follow(f, s, stream_table(queue));
-		return XDP_DROP;
+		return consume(ctx, f, s);
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s, slot);
@@ -108,9 +117,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer4 || sink_cfg.answer6))
 		return sink_any(ctx); /* a ping may be test traffic, under --all, and is answered all the same */
 	count(ctx->rx_queue_index, match_size_bin(length), length, f);
-	if (sink_cfg.stream_slots)
-		stream_follow(f, s, stream_table(ctx->rx_queue_index));
-	return XDP_DROP;
+	return consume(ctx, f, s);
 }
 
 /*

@@ -24,6 +24,7 @@ static struct stream *stream_at(__u32 place);   /* of all tables, one behind the
 static struct stream_unplaced *stream_unplaced_of(__u32 table);
 /* When the frame arrived, in nanoseconds. Called once a frame, and only for one that belongs to a stream. */
 static __u64 stream_arrival(__u32 sent);        /* of CLOCK_TAI, if `sent` is known; of any clock otherwise */
+static void stream_followed(struct stream *stream, __u32 sequence); /* the frame belongs to this one */
 
 /* ---- */
 
@@ -74,6 +75,7 @@ static __always_inline void stream_count(struct stream *stream, __u32 sequence, 
 	sequence_take(&stream->sequence, sequence, now);
 	if (sent)
 		delay_take(&stream->delay, (__u32)now, sent);
+	stream_followed(stream, sequence);
 }
 
 /* Any stream, wherever it lies, or a new one. */
@@ -111,6 +113,20 @@ verified_apart int stream_take(const struct stream_packet *packet)
 static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
 {
 	return stream | STREAM_OURS << 16 | 4 << 24 | (__u64)source << 32;
+}
+
+/* When the frame says it was sent; 0: it does not. Its check is left to stream_follow(). */
+static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
+{
+	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
+	const __u8 *payload;
+
+	keep_pointer(udp);
+	payload = (const __u8 *)(udp + 1);
+	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < OURS_LENGTH ||
+	    payload + OURS_LENGTH > s.end || *(const word16 *)payload != to_net16(OURS_MAGIC))
+		return 0;
+	return to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 }
 
 /* `f` is test traffic. Without a signature nothing happens. */

@@ -33,6 +33,7 @@ class Mapping {
 
     volatile T& operator*() const noexcept { return *object_; }
     volatile T* operator->() const noexcept { return object_; }
+    T* data() const noexcept { return object_; } // for the one that writes where the program does not
     std::span<const T> values() const noexcept { return {object_, size_ / sizeof(T)}; } // the program may be writing
 
   private:

@@ -103,7 +103,7 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     SinkOptions options;
     options.argv.assign(argv, argv + argc);
     std::vector<std::string> addresses;
-    std::string mode = "auto";
+    std::string mode = "auto", engine = "xdp";
     std::optional<std::string> duration, interval, count, streams, expect_rate, expect_frames, max_missed, max_loss;
     bool require_native = false;
 
@@ -125,6 +125,15 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         ->group("The port");
     app.add_flag("--require-native", require_native,
                  "fail where the driver has no native XDP (the same as --mode native)")
+        ->group("The port");
+    app.add_option(
+           "--engine", engine,
+           "xdp (the program follows streams in the kernel) or af_xdp (sockets, and a thread for each queue, which "
+           "also proves the payload)")
+        ->type_name("ENGINE")
+        ->group("The port");
+    app.add_flag("--require-zerocopy", options.require_zerocopy,
+                 "with --engine af_xdp, fail where the driver does not put frames into the sockets' memory itself")
         ->group("The port");
     app.add_option(
            "--streams", streams,
@@ -181,6 +190,14 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         refuse_value("--mode", mode, "not auto, native or generic");
     if (require_native && mode == "generic")
         throw Error(ExitCode::usage, "--require-native with --mode generic", "ask for opposite things");
+    if (engine == "af_xdp")
+        options.engine = Engine::af_xdp;
+    else if (engine != "xdp")
+        refuse_value("--engine", engine, "not xdp or af_xdp");
+    if (options.require_zerocopy && options.engine == Engine::xdp)
+        throw Error(ExitCode::usage, "--require-zerocopy", "only AF_XDP sockets have zero-copy", "add --engine af_xdp");
+    if (options.require_zerocopy && options.mode == ModeChoice::generic)
+        throw Error(ExitCode::usage, "--require-zerocopy with --mode generic", "ask for opposite things");
     if (duration)
         options.duration = parse_duration("--duration", *duration);
     if (interval) {

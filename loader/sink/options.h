@@ -18,6 +18,9 @@ namespace responder {
 
 enum class ModeChoice { automatic, native, generic };
 
+// Who follows the streams: the XDP program itself, or a thread for each receive queue, to which it hands the frames.
+enum class Engine { xdp, af_xdp };
+
 // "At least this fast": one side of --expect-rate.
 struct RateCondition {
     enum class Unit { line_percent, fps, l1_bps, l2_bps, l3_bps, payload_bps };
@@ -44,6 +47,8 @@ struct SinkOptions {
     MatchOptions match;
     std::vector<Prefix> addresses; // at most one of each family
     ModeChoice mode = ModeChoice::automatic;
+    Engine engine = Engine::xdp;
+    bool require_zerocopy = false;
     std::optional<unsigned> streams; // most streams that are told apart; 0: none
     bool dispatcher = false;
     bool wait = false;

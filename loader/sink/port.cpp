@@ -10,6 +10,7 @@
 #include "sink.skel.h" // behind bpf/abi.h, whose types it names
 
 #include <fmt/format.h>
+#include <linux/if_ether.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -46,12 +47,28 @@ unsigned stream_slots(const SinkOptions& options, unsigned queues_in_use) {
 }
 
 // See struct stream in bpf/abi.h.
-unsigned stream_tables(XdpMode mode, unsigned queues) {
-    return mode == XdpMode::native ? queues : static_cast<unsigned>(std::max(libbpf_num_possible_cpus(), 1));
+bool streams_by_cpu(const SinkOptions& options, XdpMode mode) {
+    return mode == XdpMode::generic && options.engine == Engine::xdp;
+}
+
+unsigned stream_tables(const SinkOptions& options, XdpMode mode, unsigned queues) {
+    return streams_by_cpu(options, mode) ? static_cast<unsigned>(std::max(libbpf_num_possible_cpus(), 1)) : queues;
+}
+
+XskCopy copy_choice(const SinkOptions& options, XdpMode mode) {
+    if (mode == XdpMode::generic)
+        return XskCopy::copy;
+    return options.require_zerocopy ? XskCopy::zero_copy : XskCopy::kernel_decides;
+}
+
+// Without FCS.
+unsigned largest_frame(unsigned mtu) {
+    constexpr unsigned two_tags = 8;
+    return mtu + ETH_HLEN + two_tags;
 }
 
 void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& match, const MacAddress& own_mac,
-               unsigned queues, unsigned stream_slots, XdpMode mode, bool multi_buffer) {
+               unsigned queues, unsigned stream_slots, XdpMode mode, bool multi_buffer, const PortSockets* sockets) {
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton.rodata->sink_cfg));
     cfg.match = match;
     cfg.multi_buffer = multi_buffer;
@@ -62,9 +79,14 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     }
     std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
-    const unsigned tables = stream_tables(mode, queues);
+    const unsigned tables = stream_tables(options, mode, queues);
     cfg.stream_slots = stream_slots;
-    cfg.streams_by_cpu = mode == XdpMode::generic;
+    cfg.streams_by_cpu = streams_by_cpu(options, mode);
+    cfg.to_socket = sockets != nullptr;
+    if (sockets != nullptr)
+        bpf_map__reuse_fd(skeleton.maps.sink_sockets, sockets->map_fd());
+    else
+        bpf_map__set_autocreate(skeleton.maps.sink_sockets, false); // a kernel may have no such maps
     bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * tables, 1U));
     bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
     if (multi_buffer)
@@ -105,7 +127,7 @@ struct Port::Program {
     }
 };
 
-Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& notes)
+Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, std::vector<std::string>& notes)
     : netdev_(std::move(netdev)), match_(options.match.build(options.addresses)), receive_filter_(netdev_),
       stripping_([&] {
           // Before anything is changed on the port.
@@ -150,10 +172,12 @@ Port::Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& 
     received_while_attaching_ = nic_rise_.rx_packets;
 
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
-    const unsigned tables = stream_tables(obtained_.mode, queues_possible_);
+    const unsigned tables = stream_tables(options, obtained_.mode, queues_possible_);
     if (const unsigned slots = stream_slots(options, queues_in_use_); slots != 0)
         streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
                          bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
+    if (sockets_)
+        start_readers(first_reader);
     now_ = counters_->empty_snapshot();
     now_.taken = interval_taken_ = started_; // frames that came by the first reading came after this
     poll();
@@ -164,10 +188,15 @@ Port::~Port() = default;
 Port::Port(Port&&) noexcept = default;
 
 bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused) {
+    program_.reset(); // of an attempt before this one; it holds the sockets
+    sockets_.reset();
+    if (options.engine == Engine::af_xdp)
+        sockets_ = std::make_unique<PortSockets>(netdev_, queues_in_use_, queues_possible_, copy_choice(options, mode),
+                                                 largest_frame(mtu_));
     auto program = std::make_unique<Program>();
     sink_bpf& skeleton = *program->skeleton.get();
     configure(skeleton, options, match_, mac_, queues_possible_, stream_slots(options, queues_in_use_), mode,
-              multi_buffer);
+              multi_buffer, sockets_.get());
     const auto keep = [&](auto outcome) {
         if (auto* refusal = std::get_if<AttachRefused>(&outcome)) {
             refused = std::move(*refusal);
@@ -208,6 +237,9 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
         if (options.mode == ModeChoice::native)
             throw Error(ExitCode::os, netdev_.name() + ": native XDP", native_refused,
                         "without --mode native or --require-native it runs in generic mode");
+        if (options.require_zerocopy)
+            throw Error(ExitCode::os, netdev_.name() + ": native XDP, without which there is no zero-copy",
+                        native_refused, "without --require-zerocopy it runs in generic mode");
     }
     if (!try_attach(options, XdpMode::generic, false, refused))
         throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
@@ -216,6 +248,56 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("{}: generic XDP, because {} refuses native: {}. Each frame still becomes an skb "
                                     "first: expect a part of the native rate, and loss at small frames before that",
                                     netdev_.name(), driver_text(), native_refused));
+}
+
+void Port::start_readers(unsigned first_reader) {
+    SocketsObtained got{.zero_copy = true, .busy_polling = true, .largest_frame = ~0U, .cpu = {}};
+    for (unsigned queue = 0; queue < sockets_->by_queue().size(); ++queue) {
+        XskSocket& socket = *sockets_->by_queue()[queue];
+        got.zero_copy = got.zero_copy && socket.zero_copy();
+        got.busy_polling = got.busy_polling && socket.busy_polling();
+        got.largest_frame = std::min(got.largest_frame, socket.largest_frame());
+        got.cpu.push_back(cpu_of_reader(first_reader + queue));
+        readers_.push_back(std::make_unique<SocketReader>(socket, streams_ ? streams_->table(queue) : follow_table{},
+                                                          (*program_->variables)->sink_unstamped, got.cpu.back()));
+    }
+    sockets_obtained_ = std::move(got);
+}
+
+bool Port::stamped_by_reader() const noexcept { return sockets_ && (*program_->variables)->sink_unstamped != 0; }
+
+SocketStatistics Port::socket_statistics() const noexcept {
+    SocketStatistics sum;
+    for (const auto& reader : readers_) {
+        const SocketStatistics one = reader->statistics();
+        sum.received += one.received;
+        sum.rx_dropped += one.rx_dropped;
+        sum.rx_ring_full += one.rx_ring_full;
+        sum.rx_fill_ring_empty += one.rx_fill_ring_empty;
+        sum.rx_invalid_descs += one.rx_invalid_descs;
+    }
+    return sum;
+}
+
+// So many frames have been handed over: waits until the readers have them, but not for ever. Some may have got lost
+// where nobody counts.
+bool Port::await_readers(std::uint64_t test_frames) const noexcept {
+    using namespace std::chrono_literals;
+    const auto have = [&] {
+        const SocketStatistics sockets = socket_statistics();
+        return sockets.received + sockets.lost() >= test_frames;
+    };
+    for (const Clock::time_point deadline = Clock::now() + 200ms; sockets_ && !have();) {
+        if (Clock::now() >= deadline)
+            return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+void Port::read_streams() {
+    await_readers(test_traffic(now_.total).frames);
+    stream_report_ = streams_ ? streams_->read() : StreamReport{};
 }
 
 void Port::poll() noexcept {
@@ -229,11 +311,12 @@ void Port::poll() noexcept {
 
 Port::Interval Port::take_interval() noexcept {
     follow_nic();
-    const std::uint64_t missed = nic_rise_.missed();
+    const std::uint64_t missed = nic_rise_.missed(), socket_lost = socket_statistics().lost();
     return {.slots = now_.total - std::exchange(interval_slots_, now_.total),
             .time = now_.taken - std::exchange(interval_taken_, now_.taken),
             .missed = missed - std::exchange(interval_missed_, missed),
-            .lost = streams_ ? std::optional(streams_->missing()) : std::nullopt};
+            .lost = streams_ ? std::optional(streams_->missing()) : std::nullopt,
+            .socket_lost = socket_lost - std::exchange(interval_socket_lost_, socket_lost)};
 }
 
 bool Port::follow_nic() noexcept {
@@ -318,6 +401,12 @@ Books Port::close_books(bool late_frames_count) {
     const auto driver_counters = ethtool::statistics(netdev_.index());
     books.nic_known = follow_nic();
     books.settled = frames == read() && books.settled;
+    if (sockets_) {
+        books.settled = await_readers(test_traffic(last.total).frames) && books.settled;
+        books.sockets = socket_statistics();
+        books.not_delivered = static_cast<std::int64_t>(test_traffic(last.total).frames - books.sockets->received -
+                                                        books.sockets->lost());
+    }
     if (late_frames_count)
         read_streams();
     books.program_saw = all_traffic(last.total).frames;

@@ -11,6 +11,8 @@
 #include "loader/netdev.h"
 #include "loader/sink/busy_time.h"
 #include "loader/sink/options.h"
+#include "loader/sink/port_sockets.h"
+#include "loader/sink/socket_reader.h"
 #include "loader/sink/streams.h"
 
 #include <chrono>
@@ -33,6 +35,14 @@ struct Obtained {
     std::string native_refused; // why it is not native, in the kernel's words; empty where it is, or was not asked for
 };
 
+// The same of AF_XDP sockets: what all of them have.
+struct SocketsObtained {
+    bool zero_copy = false;
+    bool busy_polling = false;
+    unsigned largest_frame = 0;               // without FCS
+    std::vector<std::optional<unsigned>> cpu; // that a queue's reader has, where it has one of its own
+};
+
 // A time without carrier.
 struct Outage {
     enum class Cause { absent_at_start, attach, lost };
@@ -52,20 +62,25 @@ struct Books {
     std::uint64_t in_flight = 0;         // what can have come between a reading of the NIC and one of the program
     bool nic_leaves_out_dropped = false; // the driver does not count what an XDP program consumed: compared with passed
     bool settled = false;                // no test frame came while the last readings were taken
-    NicCounters nic;                     // differences over the run
+    std::optional<SocketStatistics> sockets; // of a port that has some; of all of them
+    std::int64_t not_delivered = 0;          // test frames that the program handed over and that no socket tells of
+    NicCounters nic;                         // differences over the run
     std::vector<std::pair<std::string, std::uint64_t>> driver; // those of the driver's own that rose and name a loss
 };
 
 class Port {
   public:
     // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
-    Port(const SinkOptions& options, Netdev netdev, std::vector<std::string>& notes);
+    // `first_reader`: so many readers of sockets have the ports before it.
+    Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, std::vector<std::string>& notes);
     ~Port();
     Port(Port&&) noexcept;
     Port& operator=(Port&&) = delete;
 
     const Netdev& netdev() const noexcept { return netdev_; }
     const Obtained& obtained() const noexcept { return obtained_; }
+    const std::optional<SocketsObtained>& sockets_obtained() const noexcept { return sockets_obtained_; }
+    bool stamped_by_reader() const noexcept; // the driver has no room for the time that the program takes
     const match_cfg& match() const noexcept { return match_; }
     const std::string& driver() const noexcept { return driver_; } // may be empty, as of lo
     std::string_view driver_text() const noexcept {
@@ -92,6 +107,7 @@ class Port {
         std::chrono::duration<double> time;
         std::uint64_t missed;              // by the NIC
         std::optional<std::uint64_t> lost; // of the streams, since the start; some may still come
+        std::uint64_t socket_lost;         // between the program and the readers
     };
     Interval take_interval() noexcept;
 
@@ -107,7 +123,10 @@ class Port {
     // News of the link; what a person should know of it, or nothing. `attaching`: the program came just now.
     std::string link_changed(const LinkState& link, bool attaching);
 
-    void read_streams() { stream_report_ = streams_ ? streams_->read() : StreamReport{}; }
+    // Of all sockets, since the start; all 0 where there are none.
+    SocketStatistics socket_statistics() const noexcept;
+
+    void read_streams(); // all that has been counted by now is in them
 
     // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. What comes
     // meanwhile belongs to the figures, and streams are read then (`late_frames_count`), or to the books alone.
@@ -122,6 +141,8 @@ class Port {
 
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
+    void start_readers(unsigned first_reader);
+    bool await_readers(std::uint64_t test_frames) const noexcept;
     std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);
     bool follow_nic() noexcept; // false: the interface is gone
@@ -138,14 +159,18 @@ class Port {
     std::uint64_t speed_bps_ = 0;
     Obtained obtained_;
 
-    // Destroyed from below: the program leaves the port before the port is put back.
+    // Destroyed from below: the readers stop, the program leaves the port, and then the port is put back.
     ReceiveFilterMembership receive_filter_;
     VlanStrippingOff stripping_;
+    std::unique_ptr<PortSockets> sockets_;
     std::unique_ptr<Program> program_;
     std::variant<std::monostate, Attachment, DispatcherAttachment> attachment_;
 
     std::optional<SinkCounters> counters_;
     std::optional<StreamTable> streams_;
+    std::vector<std::unique_ptr<SocketReader>> readers_;
+    std::optional<SocketsObtained> sockets_obtained_;
+    std::uint64_t interval_socket_lost_ = 0;
     StreamReport stream_report_;
     Snapshot now_;
     SlotCounts interval_slots_{};

@@ -83,10 +83,12 @@ Session::Session(const SinkOptions& options) : options_(options) {
 
     ports_.reserve(netdevs.size());
     std::vector<std::string> notes;
+    unsigned readers = 0;
     for (Netdev& netdev : netdevs) {
         for (std::string& line : check_port(netdev))
             notes.push_back(std::move(line));
-        ports_.emplace_back(options, std::move(netdev), notes);
+        ports_.emplace_back(options, std::move(netdev), readers, notes);
+        readers += ports_.back().queues();
     }
     attached_ = Clock::now();
     for (const Port& port : ports_)

@@ -175,8 +175,14 @@ StreamFigures stream_figures(std::span<const stream> on_queues) {
 }
 
 StreamTable::StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables)
-    : streams_(streams_map, std::size_t{slots} * tables), unplaced_(unplaced_map, tables) {
+    : streams_(streams_map, std::size_t{slots} * tables), unplaced_(unplaced_map, tables), slots_(slots) {
     found_.reserve(std::size_t{slots} * tables);
+}
+
+follow_table StreamTable::table(unsigned index) const noexcept {
+    return {.streams = streams_.data() + std::size_t{slots_} * index,
+            .slots = slots_,
+            .unplaced = unplaced_.data() + index};
 }
 
 StreamReport StreamTable::read() const {

@@ -7,6 +7,7 @@
 
 #include "bpf/abi.h"
 #include "loader/mapping.h"
+#include "loader/sink/follow.h"
 
 #include <array>
 #include <cstdint>
@@ -78,6 +79,9 @@ class StreamTable {
     // The program's maps (bpf/streams.h) and what the loader made of them. Throws Error.
     StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables);
 
+    // One table, for whoever follows streams in it in the program's place.
+    follow_table table(unsigned index) const noexcept;
+
     StreamReport read() const;
     // By now, of all streams whose losses are known; some of them may still come. Allocates nothing.
     std::uint64_t missing() noexcept;
@@ -85,6 +89,7 @@ class StreamTable {
   private:
     Mapping<stream> streams_;
     Mapping<stream_unplaced> unplaced_;
+    unsigned slots_;
     std::vector<const stream*> found_; // missing()'s own
 };
 

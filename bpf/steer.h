@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The AF_XDP engine's part in the kernel: a test frame goes to the socket of its receive queue, with the time of its arrival
+ * in front of it (struct sink_arrival).
+ */
+#ifndef RESPONDER_STEER_H
+#define RESPONDER_STEER_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "parse.h"
+#include "streams.h"
+
+/* Key: receive queue. The loader makes it and puts the sockets in; without that engine it does not exist. */
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} sink_sockets SEC(".maps");
+
+/* This driver has no room for metadata: whoever reads the socket takes the time. */
+__u32 sink_unstamped;
+
+static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s)
+{
+	__u64 now = stream_arrival(stream_sent(f, s));
+	struct sink_arrival *arrival;
+
+	if (likely(!bpf_xdp_adjust_meta(ctx, -(int)sizeof(*arrival)))) {
+		arrival = (struct sink_arrival *)(long)ctx->data_meta;
+		if (arrival + 1 <= (struct sink_arrival *)(long)ctx->data)
+			arrival->ns = now;
+	} else if (!sink_unstamped) {
+		sink_unstamped = 1;
+	}
+	return bpf_redirect_map(&sink_sockets, ctx->rx_queue_index, XDP_DROP);
+}
+
+#endif

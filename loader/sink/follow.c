@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+
+#include "loader/sink/follow.h"
+
+#include <time.h>
+
+#include "bpf/parse.h"
+#include "bpf/streams.h"
+
+/* What the frame in hand is followed with, and what came of it. */
+static _Thread_local struct {
+	const struct follow_table *table;
+	const struct sink_arrival *arrival;
+	struct stream *stream;  /* that it belongs to; NULL: none */
+	__u32 sequence;
+} hand;
+
+static __u32 stream_slots(void) { return hand.table->slots; }
+static struct stream *stream_at(__u32 place) { return &hand.table->streams[place]; }
+
+static struct stream_unplaced *stream_unplaced_of(__u32 table)
+{
+	(void)table;
+	return hand.table->unplaced;
+}
+
+static __u64 stream_arrival(__u32 sent)
+{
+	struct timespec now;
+
+	if (hand.arrival)
+		return hand.arrival->ns;
+	clock_gettime(sent ? CLOCK_TAI : CLOCK_MONOTONIC_COARSE, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+static void stream_followed(struct stream *stream, __u32 sequence)
+{
+	hand.stream = stream;
+	hand.sequence = sequence;
+}
+
+void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival)
+{
+	struct span s = { data, data + length };
+	struct frame f;
+
+	parse_frame(&f, s, length);
+	hand.table = table;
+	hand.arrival = arrival;
+	hand.stream = NULL;
+	stream_follow(&f, s, 0);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/port_sockets.h"
+
+#include "loader/error.h"
+
+#include <bpf/bpf.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace responder {
+
+PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskCopy copy,
+                         unsigned largest_frame) {
+    for (unsigned queue = 0; queue < queues_in_use; ++queue)
+        sockets_.push_back(std::make_unique<XskSocket>(netdev, queue, copy, largest_frame));
+    map_.reset(bpf_map_create(BPF_MAP_TYPE_XSKMAP, "sink_sockets", sizeof(std::uint32_t), sizeof(std::uint32_t),
+                              queues_possible, nullptr));
+    if (!map_)
+        throw Error::from_errno(ExitCode::os, "make the map of AF_XDP sockets", errno);
+    for (std::uint32_t queue = 0; queue < queues_in_use; ++queue) {
+        const std::uint32_t socket = static_cast<std::uint32_t>(sockets_[queue]->fd());
+        if (bpf_map_update_elem(map_.get(), &queue, &socket, BPF_ANY) != 0)
+            throw Error::from_errno(ExitCode::os, "put an AF_XDP socket into its map", errno);
+    }
+}
+
+} // namespace responder

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/socket_reader.h"
+
+#include "loader/error.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace responder {
+
+namespace {
+
+constexpr unsigned batch = 64; // as many as the kernel's own loop takes at a time
+
+void pin(std::thread& thread, unsigned cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    pthread_setaffinity_np(thread.native_handle(), sizeof(set), &set); // a CPU that has just gone away: then anywhere
+}
+
+} // namespace
+
+std::optional<unsigned> cpu_of_reader(unsigned reader) {
+    cpu_set_t set;
+    std::vector<unsigned> cpus;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+            if (CPU_ISSET(cpu, &set))
+                cpus.push_back(cpu);
+    if (reader + 1 >= cpus.size())
+        return std::nullopt;
+    return cpus[cpus.size() - 1 - reader];
+}
+
+SocketReader::SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped,
+                           std::optional<unsigned> cpu)
+    : socket_(socket), table_(table), unstamped_(unstamped), assembled_(socket.largest_frame()),
+      stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!stop_event_)
+        throw Error::from_errno(ExitCode::os, "make an eventfd", errno);
+    thread_ = std::thread([this] { read(); });
+    if (cpu)
+        pin(thread_, *cpu);
+}
+
+SocketReader::~SocketReader() {
+    stop_.store(true, std::memory_order_relaxed);
+    eventfd_write(stop_event_.get(), 1);
+    thread_.join();
+}
+
+void SocketReader::read() noexcept {
+    while (!stop_.load(std::memory_order_relaxed)) {
+        const unsigned segments = socket_.peek(batch);
+        if (segments == 0) {
+            socket_.wait(stop_event_.get());
+            continue;
+        }
+        const bool stamped = unstamped_ == 0;
+        for (unsigned i = 0; i < segments; ++i)
+            take(socket_.descriptor(i), stamped);
+        socket_.give_back();
+        received_.store(frames_, std::memory_order_release);
+    }
+}
+
+void SocketReader::take(const xdp_desc& segment, bool stamped) noexcept {
+    const std::uint8_t* data = socket_.data(segment);
+    const auto* arrival = reinterpret_cast<const sink_arrival*>(data) - 1;
+    if (!XskSocket::continues(segment) && assembled_size_ == 0) {
+        take_frame({data, segment.len}, stamped ? arrival : nullptr);
+        return;
+    }
+    if (assembled_size_ == 0)
+        assembled_arrival_ = *arrival;
+    const std::size_t room = assembled_.size() - assembled_size_;
+    const std::size_t length = std::min<std::size_t>(segment.len, room);
+    std::memcpy(assembled_.data() + assembled_size_, data, length);
+    assembled_size_ += length;
+    if (XskSocket::continues(segment))
+        return;
+    take_frame({assembled_.data(), assembled_size_}, stamped ? &assembled_arrival_ : nullptr);
+    assembled_size_ = 0;
+}
+
+void SocketReader::take_frame(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept {
+    ++frames_;
+    if (table_.slots != 0)
+        follow_frame(&table_, frame.data(), static_cast<__u32>(frame.size()), arrival);
+}
+
+SocketStatistics SocketReader::statistics() const noexcept {
+    const xdp_statistics kernels = socket_.statistics();
+    return {.received = received_.load(std::memory_order_acquire),
+            .rx_dropped = kernels.rx_dropped,
+            .rx_ring_full = kernels.rx_ring_full,
+            .rx_fill_ring_empty = kernels.rx_fill_ring_empty_descs,
+            .rx_invalid_descs = kernels.rx_invalid_descs};
+}
+
+} // namespace responder
