@@ -7,6 +7,7 @@
 
 #include "loader/counters.h"
 #include "loader/netlink.h"
+#include "loader/sink/socket_reader.h"
 
 #include <array>
 #include <cstdint>
@@ -78,6 +79,19 @@ inline constexpr NicField nic_loss_fields[] = {
     {"rx_length_errors", "length", &NicCounters::rx_length_errors},
     {"rx_frame_errors", "alignment", &NicCounters::rx_frame_errors},
     {"rx_errors", "all errors", &NicCounters::rx_errors},
+};
+
+struct SocketField {
+    std::string_view key;
+    std::string_view text;
+    std::uint64_t SocketStatistics::*value;
+};
+// In the words of linux/if_xdp.h.
+inline constexpr SocketField socket_fields[] = {
+    {"rx_ring_full", "ring full (its reader was too slow)", &SocketStatistics::rx_ring_full},
+    {"rx_dropped", "dropped (longer than the socket takes, or no memory free)", &SocketStatistics::rx_dropped},
+    {"rx_invalid_descs", "invalid descriptors", &SocketStatistics::rx_invalid_descs},
+    {"rx_fill_ring_empty", "fill ring empty", &SocketStatistics::rx_fill_ring_empty},
 };
 
 } // namespace responder

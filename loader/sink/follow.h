@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bpf/streams.h compiled for this machine: what the program does with a test frame in the kernel, the reader of a socket does
- * here, in the same tables, and proves its payload besides.
+ * bpf/streams.h compiled for this machine: what the program does with a test frame in the kernel, the reader of a
+ * socket does here, in the same tables, and proves its payload besides.
  */
 #ifndef RESPONDER_SINK_FOLLOW_H
 #define RESPONDER_SINK_FOLLOW_H
@@ -14,13 +14,13 @@ extern "C" {
 
 /* A table of streams of which this thread is the only writer. */
 struct follow_table {
-	struct stream *streams;
-	__u32 slots;            /* a power of two */
-	struct stream_unplaced *unplaced;
+    struct stream* streams;
+    __u32 slots; /* a power of two */
+    struct stream_unplaced* unplaced;
 };
 
 /* One test frame, as long as it is. `arrival`: NULL where nobody took the time; then it is taken here. */
-void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival);
+void follow_frame(const struct follow_table* table, const __u8* data, __u32 length, const struct sink_arrival* arrival);
 
 #ifdef __cplusplus
 }

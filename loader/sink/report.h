@@ -61,7 +61,7 @@ class TextReporter final : public Reporter {
     void summary(const RunReport& run) override;
 
   private:
-    void heading();
+    void heading(bool sockets);
     void write();
 
     bool is_talk_;

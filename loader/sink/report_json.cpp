@@ -57,6 +57,12 @@ void put_port(JsonWriter& json, const Port& port) {
     json.member("multi_buffer", port.obtained().multi_buffer);
     json.member("dispatcher", port.obtained().dispatcher);
     json.member("takes", describe(port.match()));
+    json.member("engine", port.sockets_obtained() ? "af_xdp" : "xdp");
+    if (const auto& sockets = port.sockets_obtained()) {
+        json.member("zero_copy", sockets->zero_copy);
+        json.member("busy_polling", sockets->busy_polling);
+        json.member("largest_frame_with_fcs", sockets->largest_frame + wire::fcs_bytes);
+    }
 }
 
 void put_run(JsonWriter& json, const SinkOptions& options) {
@@ -83,6 +89,14 @@ void put_books(JsonWriter& json, const Books& books) {
     }
     json.member("settled", books.settled);
     json.end_object();
+    if (books.sockets) {
+        json.begin_object("sockets");
+        json.member("received", books.sockets->received);
+        for (const SocketField& field : socket_fields)
+            json.member(field.key, *books.sockets.*field.value);
+        json.member("not_delivered", books.not_delivered);
+        json.end_object();
+    }
     if (!books.nic_known)
         return;
     json.begin_object("nic");
@@ -125,6 +139,11 @@ void put_stream(JsonWriter& json, const StreamFigures& stream) {
         json.member("delay_variation_mean_ns", stream.delay->mean_ns);
         json.member("delay_variation_max_ns", stream.delay->most_ns);
         json.member("clock_steps", stream.delay->clock_steps);
+    }
+    if (stream.payload.proved != 0) {
+        json.member("payload_proved_frames", stream.payload.proved);
+        json.member("payload_wrong_frames", stream.payload.wrong_frames);
+        json.member("payload_wrong_octets", stream.payload.wrong_octets);
     }
     if (stream.periods) {
         json.member("loss_periods", stream.periods->count);
@@ -210,6 +229,8 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
     json.end_object();
     put_slots(json, "answered", answer_names, slots);
     put_slots(json, "passed", reason_names, slots);
+    if (port.sockets_obtained())
+        json.member("arrival_stamped_by", port.stamped_by_reader() ? "reader" : "program");
     if (port.follows_streams())
         put_streams(json, port.streams());
     json.begin_array("by_queue");
@@ -282,6 +303,8 @@ void JsonReporter::interval(std::span<const IntervalReport> reports) {
         json_.member("answered_frames", answered_traffic(interval.slots).frames);
         json_.member("passed_frames", passed_traffic(interval.slots).frames);
         json_.member("nic_missed", interval.missed);
+        if (report.port.sockets_obtained())
+            json_.member("socket_lost", interval.socket_lost);
         if (interval.lost)
             json_.member("lost", *interval.lost);
         json_.end_object();

@@ -176,6 +176,15 @@ void print_stream(Buffer& buffer, const StreamFigures& stream) {
         if (stream.delay->clock_steps != 0)
             print(buffer, ", a clock was set {} times", stream.delay->clock_steps);
     }
+    if (stream.payload.wrong_frames != 0) {
+        print(buffer, ", payload wrong in ");
+        print_count(buffer, stream.payload.wrong_frames);
+        print(buffer, " frames (");
+        print_count(buffer, stream.payload.wrong_octets);
+        print(buffer, " octets)");
+    } else if (stream.payload.proved != 0) {
+        print(buffer, ", payload as sent");
+    }
     if (stream.queues > 1)
         print(buffer, "; it came by {} queues, so its order is not known", stream.queues);
     buffer.push_back('\n');
@@ -217,6 +226,25 @@ void print_streams(Buffer& buffer, const Port& port) {
     }
 }
 
+void print_sockets(Buffer& buffer, const Port& port, const Books& books) {
+    const auto& got = port.sockets_obtained();
+    if (!got || !books.sockets)
+        return;
+    print(buffer, "  {:<17}{}, frames stamped {}; read ", "AF_XDP sockets", got->zero_copy ? "zero-copy" : "copy",
+          port.stamped_by_reader() ? "by the sockets' readers" : "in the program");
+    print_count(buffer, books.sockets->received);
+    print(buffer, ", lost ");
+    print_count(buffer, books.sockets->lost());
+    buffer.push_back('\n');
+    print_list(buffer, "sockets lost", socket_fields,
+               [&](const SocketField& field) { return *books.sockets.*field.value; });
+    if (books.not_delivered != 0) {
+        print(buffer, "  {:<17}", "not delivered");
+        print_count(buffer, books.not_delivered);
+        print(buffer, " test frames that the kernel gave to no socket\n");
+    }
+}
+
 void print_port(Buffer& buffer, const Port& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
@@ -244,6 +272,7 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
         print_list(buffer, "sizes with FCS", bins, [&](const NamedBin& bin) { return slots[bin.slot].frames; });
     }
     print_streams(buffer, port);
+    print_sockets(buffer, port, books);
     const auto used = std::ranges::count_if(port.now().queues,
                                             [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
     if (port.queues() > 1 || used > 1) {
@@ -298,21 +327,22 @@ void TextReporter::write() {
     buffer_.clear();
 }
 
-void TextReporter::heading() {
+void TextReporter::heading(bool sockets) {
     print(buffer_, "{:>9}  {:<10}", "time", "port");
     for (const RateField& field : rate_fields) {
         print(buffer_, "{:>{}}", field.heading, column_width(field.heading));
         if (field.value == &Rates::l1_bps)
             print(buffer_, "{:>8}", "line %");
     }
-    print(buffer_, "{:>12}{:>12}{:>12}\n", "passed/s", "NIC missed", "lost");
+    print(buffer_, "{:>12}{:>12}{}{:>12}\n", "passed/s", "NIC missed", sockets ? " socket lost" : "", "lost");
 }
 
 void TextReporter::interval(std::span<const IntervalReport> reports) {
     if (!lines_)
         return;
+    const bool sockets = reports.front().port.sockets_obtained().has_value();
     if (rows_since_heading_ == 0)
-        heading();
+        heading(sockets);
     rows_since_heading_ += reports.size();
     if (rows_since_heading_ >= rows_between_headings)
         rows_since_heading_ = 0;
@@ -332,6 +362,8 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
         }
         print_value(buffer_, rates(passed_traffic(interval.slots), interval.time).fps, 0, 12);
         print_count(buffer_, interval.missed, 12);
+        if (sockets)
+            print_count(buffer_, interval.socket_lost, 12);
         if (interval.lost)
             print_count(buffer_, *interval.lost, 12);
         else

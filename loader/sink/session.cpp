@@ -7,6 +7,7 @@
 #include "loader/sink/checks.h"
 #include "loader/sink/flows.h"
 #include "loader/sink/ssh_session.h"
+#include "loader/wire.h"
 
 #include <fmt/format.h>
 #include <ifaddrs.h>
@@ -108,6 +109,21 @@ Session::Session(const SinkOptions& options) : options_(options) {
     interval_reports_.reserve(ports_.size());
 }
 
+void Session::introduce_sockets(const Port& port) const {
+    const SocketsObtained& got = *port.sockets_obtained();
+    say(fmt::format("{}: test frames go to an AF_XDP socket for each queue, {}, need_wakeup{}", port.netdev().name(),
+                    got.zero_copy ? "zero-copy: the NIC writes into its memory" : "copied by the kernel",
+                    got.busy_polling ? ", busy polling" : ", no busy polling"));
+    if (got.largest_frame < port.mtu())
+        say(fmt::format("{}: this kernel gives a socket frames of up to {} octets with FCS; longer ones, which MTU {} "
+                        "allows, are counted and then lost",
+                        port.netdev().name(), got.largest_frame + wire::fcs_bytes, port.mtu()));
+    for (std::size_t queue = 0; options_.verbose && queue < got.cpu.size(); ++queue)
+        say(fmt::format("{}: queue {} is read on {}", port.netdev().name(), queue,
+                        got.cpu[queue] ? fmt::format("CPU {}, which has no other reader", *got.cpu[queue])
+                                       : "any CPU: there are not enough for one of its own"));
+}
+
 void Session::introduce() {
     for (const Port& port : ports_) {
         const Obtained& got = port.obtained();
@@ -115,6 +131,8 @@ void Session::introduce() {
                         got.dispatcher ? " through libxdp's dispatcher" : "", port.driver_text(), port.queues(),
                         port.queues() == 1 ? "" : "s", port.mtu(), got.multi_buffer ? ", multi-buffer frames" : "",
                         port.vlan_stripping_switched_off() ? "; VLAN tag stripping is off until the end" : ""));
+        if (port.sockets_obtained())
+            introduce_sockets(port);
         say(fmt::format("{}: counts and drops {}; everything else goes up the stack", port.netdev().name(),
                         describe(port.match())));
 

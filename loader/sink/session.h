@@ -27,6 +27,7 @@ class Session {
 
   private:
     void introduce();
+    void introduce_sockets(const Port& port) const;
     void begin() noexcept;
     bool awaits_carrier() const noexcept;
     void tick();

@@ -69,6 +69,12 @@ bool in_order_of_name(const StreamFigures& a, const StreamFigures& b) {
     return a.key.stream != b.key.stream ? a.key.stream < b.key.stream : compare(a.key, b.key) < 0;
 }
 
+void add(stream_payload& sum, const stream_payload& one) {
+    sum.proved += one.proved;
+    sum.wrong_frames += one.wrong_frames;
+    sum.wrong_octets += one.wrong_octets;
+}
+
 void add(StreamFigures& sum, const StreamFigures& one) {
     sum.frames += one.frames;
     if (sum.lost && one.lost)
@@ -78,6 +84,7 @@ void add(StreamFigures& sum, const StreamFigures& one) {
     sum.duplicate += one.duplicate;
     sum.stray += one.stray;
     sum.restarts += one.restarts;
+    add(sum.payload, one.payload);
     if (sum.late && one.late) {
         sum.late->count += one.late->count;
         sum.late->extent_known += one.late->extent_known;
@@ -130,7 +137,8 @@ StreamFigures figures_of_one_queue(const stream& found) {
                                              .extent_sum = settled.extent_sum,
                                              .extent_max = settled.extent_max},
                           .periods = LossPeriods{.count = settled.period_count, .longest = settled.period_max},
-                          .delay = delay_variation(found.delay)};
+                          .delay = delay_variation(found.delay),
+                          .payload = found.payload};
     std::ranges::copy(settled.period, figures.periods->by_length.begin());
     return figures;
 }
@@ -165,10 +173,12 @@ StreamFigures stream_figures(std::span<const stream> on_queues) {
     figures.delay.reset();
     figures.lost = lost_of(on_queues);
     figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
+    figures.payload = {};
     for (const stream& found : on_queues) {
         figures.frames += found.frames;
         figures.duplicate += found.sequence.duplicate;
         figures.stray += found.sequence.stray;
+        add(figures.payload, found.payload);
         figures.restarts = std::max<std::uint64_t>(figures.restarts, found.sequence.restarts);
     }
     return figures;

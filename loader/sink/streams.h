@@ -54,6 +54,7 @@ struct StreamFigures {
     std::optional<LateFrames> late;
     std::optional<LossPeriods> periods;
     std::optional<DelayVariation> delay; // also unknown where frames do not say when they were sent
+    stream_payload payload{};
 
     // From the first frame that came to the last. Both need `lost` to be known.
     std::uint64_t sent() const noexcept { return *lost + frames - duplicate - stray; }
