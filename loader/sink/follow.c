@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "bpf/parse.h"
+#include "bpf/signature/pattern.h"
 #include "bpf/streams.h"
 
 /* What the frame in hand is followed with, and what came of it. */
@@ -40,6 +41,21 @@ static void stream_followed(struct stream *stream, __u32 sequence)
 	hand.sequence = sequence;
 }
 
+/* What of the frame's payload is no longer as it was sent. */
+static void prove_payload(const struct frame *f, struct span s)
+{
+	const __u8 *payload = (const __u8 *)(FRAME_AT(struct udphdr, s, f->l4) + 1);
+	struct stream_payload *found = &hand.stream->payload;
+	__u32 wrong;
+
+	if (f->payload_bytes > (__u64)(s.end - payload))
+		return; /* a first fragment: the rest is elsewhere */
+	wrong = pattern_check(hand.stream->key.stream, hand.sequence, payload, f->payload_bytes);
+	found->proved++;
+	found->wrong_frames += wrong != 0;
+	found->wrong_octets += wrong;
+}
+
 void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival)
 {
 	struct span s = { data, data + length };
@@ -50,4 +66,6 @@ void follow_frame(const struct follow_table *table, const __u8 *data, __u32 leng
 	hand.arrival = arrival;
 	hand.stream = NULL;
 	stream_follow(&f, s, 0);
+	if (hand.stream && hand.stream->key.format == STREAM_OURS)
+		prove_payload(&f, s);
 }
