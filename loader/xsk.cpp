@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace responder {
 
@@ -124,10 +126,17 @@ void XskSocket::bind(const Netdev& netdev, unsigned queue, XskCopy copy, unsigne
     address.sxdp_flags = XDP_USE_NEED_WAKEUP;
     if (copy != XskCopy::kernel_decides)
         address.sxdp_flags |= copy == XskCopy::copy ? XDP_COPY : XDP_ZEROCOPY;
+    // The kernel lets go of a queue some time after the socket that had it was closed.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     const auto bound = [&](std::uint16_t more_flags) {
         sockaddr_xdp with_flags = address;
         with_flags.sxdp_flags |= more_flags;
-        return ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&with_flags), sizeof(with_flags)) == 0;
+        while (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&with_flags), sizeof(with_flags)) != 0) {
+            if (errno != EBUSY || std::chrono::steady_clock::now() > deadline)
+                return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return true;
     };
     multi_buffer_ = largest_frame > large_chunk - headroom && bound(use_sg);
     if (!multi_buffer_ && !bound(0)) {

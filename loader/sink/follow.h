@@ -14,13 +14,13 @@ extern "C" {
 
 /* A table of streams of which this thread is the only writer. */
 struct follow_table {
-    struct stream* streams;
-    __u32 slots; /* a power of two */
-    struct stream_unplaced* unplaced;
+	struct stream *streams;
+	__u32 slots;            /* a power of two */
+	struct stream_unplaced *unplaced;
 };
 
 /* One test frame, as long as it is. `arrival`: NULL where nobody took the time; then it is taken here. */
-void follow_frame(const struct follow_table* table, const __u8* data, __u32 length, const struct sink_arrival* arrival);
+void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival);
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,7 @@ constexpr Benchmark benchmarks[] = {
     {"stream_cost", stream_cost},
     {"lab_rate", lab_rate},
     {"line_rate", line_rate},
+    {"socket_rate", socket_rate},
     {"process_cost", process_cost},
 };
 

@@ -24,6 +24,9 @@ Table lab_rate(const Settings& settings);
 // Whether 2.5 GbE's rate of small frames is held, and nothing of it lost (lab_rate.cpp).
 Table line_rate(const Settings& settings);
 
+// Frames a second out of AF_XDP sockets, beside the simplest receiver (socket_rate.cpp).
+Table socket_rate(const Settings& settings);
+
 // Memory and CPU time of xdp-sink while nothing arrives (lab_rate.cpp).
 Table process_cost(const Settings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a program under test is measured beside. xdp_drop and _pass do nothing. A program that answers changes its
+// What a program under test is measured beside. xdp_drop and _pass do nothing, and xdp_redirect hands over. A program that answers changes its
 // frame, which BPF_PROG_TEST_RUN does not put back before the next round: xdp_restored does, and goes on to the
 // program in floor_next; with xdp_tx there, it is what that program is measured beside. xdp_numbered does so for streams.
 
@@ -37,6 +37,19 @@ SEC("xdp")
 int xdp_tx(struct xdp_md *ctx __attribute__((unused)))
 {
 	return XDP_TX;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} floor_sockets SEC(".maps");
+
+SEC("xdp")
+int xdp_redirect(struct xdp_md *ctx)
+{
+	return bpf_redirect_map(&floor_sockets, ctx->rx_queue_index, XDP_DROP);
 }
 
 SEC("xdp")

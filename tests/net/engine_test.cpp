@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The AF_XDP engine: that sockets get what the program counts, whatever its form and mode, and that what they do not get
+// has a counter. What the streams of their frames come to is in streams_test.cpp, for both engines.
+
+#include "loader/generate/frame_spec.h"
+#include "loader/netdev.h"
+#include "loader/xsk.h"
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace responder::test {
+namespace {
+
+using namespace packet;
+
+const Arguments af_xdp{"--engine", "af_xdp"};
+
+Arguments af_xdp_and(Arguments more) {
+    more.insert(more.end(), af_xdp.begin(), af_xdp.end());
+    return more;
+}
+
+const Json& port_of(const Json& summary) { return summary["ports"][0]; }
+std::uint64_t of_sockets(const Json& summary, const char* key) { return port_of(summary)["sockets"][key]; }
+
+// Every frame that the program counted was read, or has a counter that says why not.
+void expect_adds_up(const Json& summary) {
+    EXPECT_EQ(test_frames(summary), of_sockets(summary, "received") + of_sockets(summary, "rx_ring_full") +
+                                        of_sockets(summary, "rx_dropped"));
+    EXPECT_EQ(of_sockets(summary, "not_delivered"), 0U);
+}
+
+FrameSpec spec_of(const Lab& lab, const char* source, const char* destination) {
+    FrameSpec spec;
+    spec.source_mac = lab.from().mac;
+    spec.destination_mac = lab.to().mac;
+    spec.source = *IpAddress::parse(source);
+    spec.destination = *IpAddress::parse(destination);
+    return spec;
+}
+
+TEST(Engine, SaysWhatItObtained) {
+    const Lab lab;
+    Sink sink(lab, af_xdp_and({"--verbose"}));
+    const std::string err = sink.process().err();
+    EXPECT_TRUE(contains(err, "eth1: test frames go to an AF_XDP socket for each queue, copied by the kernel"));
+    EXPECT_TRUE(contains(err, "eth1: queue 0 is read on "));
+    const Json summary = sink.end();
+    EXPECT_EQ(port_of(summary)["engine"], "af_xdp");
+    EXPECT_EQ(port_of(summary)["zero_copy"], false);
+    EXPECT_EQ(port_of(summary)["arrival_stamped_by"], "program");
+    Sink other(lab, {});
+    const Json of_other = other.end();
+    EXPECT_EQ(port_of(of_other)["engine"], "xdp");
+    EXPECT_FALSE(port_of(of_other).contains("sockets"));
+}
+
+TEST(Engine, TwoQueuesHaveASocketEach) {
+    const Lab lab({.queues = 2});
+    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    spec.source_ports = {1000, 1031}; // by which a flow's queue is chosen
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp);
+    for (std::uint64_t number = 0; number < 640; ++number)
+        sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    for (const Json& queue : port_of(summary)["by_queue"])
+        EXPECT_GT(queue["test_frames"], 0U);
+    EXPECT_EQ(of_sockets(summary, "received"), 640U);
+    EXPECT_EQ(port_of(summary)["streams"]["list"][0]["payload_proved_frames"], 640U);
+    expect_adds_up(summary);
+}
+
+TEST(Engine, PassesAndAnswersWhatTheOtherDoes) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp_and({"--address", "198.18.1.2/24"}));
+    sender.send(Ethernet{} / Ipv4{} / Udp{} / payload(18), 100);
+    sender.send(Ethernet{} / Ipv4{} / Tcp{} / payload(18), 10);
+    const Json summary = sink.end();
+    EXPECT_EQ(of_sockets(summary, "received"), 100U);
+    EXPECT_EQ(passed(summary), (Reasons{{"tcp", 10}}));
+    EXPECT_TRUE(port_of(summary)["streams"]["list"].empty());
+    expect_adds_up(summary);
+}
+
+TEST(Engine, FindsEachOctetThatIsWrong) {
+    const Lab lab;
+    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    spec.sizes = {256};
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp, {.json = false});
+    for (std::uint64_t number = 0; number < 200; ++number) {
+        Bytes frame = build_frame(spec, number);
+        if (number % 20 == 3)
+            frame.back() ^= 0x01;
+        if (number == 23)
+            frame[42 + 14] ^= 0x80; // the first one behind the signature
+        sender.send(frame);
+    }
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    EXPECT_TRUE(contains(sink.process().out(), ", payload wrong in 10 frames (11 octets)\n")) << sink.process().out();
+}
+
+TEST(Engine, Ipv6) {
+    const Lab lab;
+    FrameSpec spec = spec_of(lab, "2001:2::1", "2001:2::2");
+    spec.sizes = {128};
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp);
+    for (std::uint64_t number = 0; number < 100; ++number)
+        sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    const Json& stream = port_of(summary)["streams"]["list"][0];
+    EXPECT_EQ(stream["name"], "stream 0 from [2001:2::1]");
+    EXPECT_EQ(stream["payload_proved_frames"], 100U);
+    EXPECT_EQ(stream["payload_wrong_frames"], 0U);
+}
+
+// A frame of xdp-gen's with tags put in.
+Bytes tagged(Bytes frame, unsigned tags) {
+    for (unsigned i = 0; i < tags; ++i) {
+        const Bytes tag{static_cast<std::uint8_t>(i == 0 ? 0x81 : 0x88), static_cast<std::uint8_t>(i == 0 ? 0 : 0xa8), 0, 7};
+        frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+    }
+    return frame;
+}
+
+TEST(Engine, TaggedFrames) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp);
+    for (std::uint64_t number = 0; number < 90; ++number)
+        sender.send(tagged(build_frame(spec, number), static_cast<unsigned>(number % 3)));
+    const Json summary = sink.end();
+    const Json& stream = port_of(summary)["streams"]["list"][0];
+    EXPECT_EQ(stream["frames"], 90U);
+    EXPECT_EQ(stream["lost"], 0U);
+    EXPECT_EQ(stream["payload_proved_frames"], 90U);
+    EXPECT_EQ(stream["payload_wrong_frames"], 0U);
+}
+
+// Longer than a page: the program gets them in pieces, and the socket too.
+TEST(Engine, JumboFrames) {
+    const Lab lab({.mtu = 9000});
+    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    spec.sizes = {9018};
+    FrameSpec small = spec;
+    small.sizes = {64};
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp);
+    for (std::uint64_t number = 0; number < 100; ++number)
+        sender.send(build_frame(number % 2 == 0 ? spec : small, number));
+    const Json summary = sink.end();
+    EXPECT_EQ(port_of(summary)["multi_buffer"], true);
+    const Json& stream = port_of(summary)["streams"]["list"][0];
+    EXPECT_EQ(stream["frames"], 100U);
+    EXPECT_EQ(stream["lost"], 0U);
+    EXPECT_EQ(stream["payload_proved_frames"], 100U);
+    EXPECT_EQ(stream["payload_wrong_frames"], 0U);
+    expect_adds_up(summary);
+}
+
+TEST(Engine, GenericMode) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, af_xdp_and({"--mode", "generic"}));
+    for (std::uint64_t number = 0; number < 100; ++number)
+        sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    EXPECT_EQ(port_of(summary)["mode"], "generic");
+    EXPECT_EQ(port_of(summary)["streams"]["list"][0]["payload_proved_frames"], 100U);
+    expect_adds_up(summary);
+}
+
+// A reader that stands still: what no longer fits into the ring is counted, and what waited there is read afterwards.
+TEST(Engine, AFullRingIsCounted) {
+    const Lab lab;
+    Sink sink(lab, af_xdp);
+    sink.process().signal(SIGSTOP);
+    const std::uint64_t sent = frames_sent(generate(lab, {"--count", "20000", "--rate", "200000"}));
+    sink.process().signal(SIGCONT);
+    const Json summary = sink.end();
+    ASSERT_EQ(sent, 20'000U);
+    EXPECT_EQ(test_frames(summary), sent);
+    EXPECT_EQ(of_sockets(summary, "received"), XskSocket::ring_size);
+    EXPECT_EQ(of_sockets(summary, "rx_ring_full"), sent - XskSocket::ring_size);
+    expect_adds_up(summary);
+    EXPECT_EQ(port_of(summary)["streams"]["list"][0]["frames"], XskSocket::ring_size);
+}
+
+// Chunks are in one place each, also after the ring was full and the kernel has taken some back.
+TEST(Engine, NoMemoryGetsLost) {
+    const Lab lab;
+    auto [socket, other] = lab.responder.in([&] {
+        const Netdev netdev = Netdev::find(lab.to().name);
+        return std::pair(std::make_unique<XskSocket>(netdev, 0, XskCopy::kernel_decides, 1518), 0);
+    });
+    EXPECT_TRUE(socket->is_sound());
+    EXPECT_EQ(other, 0);
+}
+
+TEST(Engine, WithoutStreamsItCounts) {
+    const Lab lab;
+    Sink sink(lab, af_xdp_and({"--streams", "0"}));
+    const std::uint64_t sent = frames_sent(generate(lab, {"--count", "1000", "--rate", "50000"}));
+    const Json summary = sink.end();
+    EXPECT_EQ(of_sockets(summary, "received"), sent);
+    EXPECT_FALSE(port_of(summary).contains("streams"));
+    expect_adds_up(summary);
+}
+
+TEST(Engine, EndsInTheMidstOfTraffic) {
+    const Lab lab;
+    Sink sink(lab, af_xdp);
+    Traffic traffic(lab);
+    ASSERT_TRUE(eventually([&] { return !xdp_programs(lab.responder, "eth1").none(); }));
+    const Json summary = sink.end(SIGTERM);
+    traffic.end();
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+    EXPECT_EQ(summary["ended_by"], "signal");
+}
+
+TEST(Engine, TheInterfaceGoesAway) {
+    const Lab lab;
+    Sink sink(lab, af_xdp);
+    generate(lab, {"--count", "1000", "--rate", "50000"});
+    lab.responder.ip("link delete eth1");
+    const Json summary = sink.wait(exit_temporary);
+    EXPECT_EQ(summary["ended_by"], "interface");
+    EXPECT_EQ(test_frames(summary), 1000U);
+    EXPECT_EQ(of_sockets(summary, "received"), 1000U);
+}
+
+TEST(Engine, AQueueThatAnotherSocketHolds) {
+    const Lab lab;
+    const auto socket = lab.responder.in([&] {
+        return std::make_unique<XskSocket>(Netdev::find(lab.to().name), 0, XskCopy::kernel_decides, 1518);
+    });
+    expect_refused(lab, af_xdp, exit_unavailable, {"eth1: AF_XDP socket on queue 0", "another AF_XDP socket holds"});
+}
+
+TEST(Engine, LockedMemoryIsLimited) {
+    const Lab lab;
+    expect_refused(lab, af_xdp, exit_os, {"16384 KiB", "may lock 1024 KiB", "LimitMEMLOCK=", "CAP_IPC_LOCK"},
+                   {.prefix = {"setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit",
+                               "--memlock=1048576"}});
+}
+
+TEST(Engine, ZeroCopyWhereThereIsNone) {
+    const Lab lab;
+    expect_refused(lab, af_xdp_and({"--require-zerocopy"}), exit_os, {"eth1", "no zero-copy", "--require-zerocopy"});
+    expect_refused(lab, {"--require-zerocopy"}, exit_usage, {"--require-zerocopy", "--engine af_xdp"});
+    expect_refused(lab, af_xdp_and({"--require-zerocopy", "--mode", "generic"}), exit_usage, {"opposite"});
+    expect_refused(lab, {"--engine", "dpdk"}, exit_usage, {"--engine dpdk", "xdp or af_xdp"});
+}
+
+} // namespace
+} // namespace responder::test
