@@ -2,6 +2,7 @@
 
 #include "loader/sink/socket_reader.h"
 
+#include "loader/command.h"
 #include "loader/error.h"
 
 #include <pthread.h>
@@ -53,6 +54,8 @@ SocketReader::~SocketReader() {
     stop_.store(true, std::memory_order_relaxed);
     eventfd_write(stop_event_.get(), 1);
     thread_.join();
+    if (!socket_.is_sound())
+        say("an AF_XDP socket's memory was in two places at once: do not rely on what was said of payload");
 }
 
 void SocketReader::read() noexcept {

@@ -197,17 +197,6 @@ TEST(Engine, AFullRingIsCounted) {
     EXPECT_EQ(port_of(summary)["streams"]["list"][0]["frames"], XskSocket::ring_size);
 }
 
-// Chunks are in one place each, also after the ring was full and the kernel has taken some back.
-TEST(Engine, NoMemoryGetsLost) {
-    const Lab lab;
-    auto [socket, other] = lab.responder.in([&] {
-        const Netdev netdev = Netdev::find(lab.to().name);
-        return std::pair(std::make_unique<XskSocket>(netdev, 0, XskCopy::kernel_decides, 1518), 0);
-    });
-    EXPECT_TRUE(socket->is_sound());
-    EXPECT_EQ(other, 0);
-}
-
 TEST(Engine, WithoutStreamsItCounts) {
     const Lab lab;
     Sink sink(lab, af_xdp_and({"--streams", "0"}));

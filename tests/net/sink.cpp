@@ -49,6 +49,7 @@ Json Sink::end(int signal, int code) {
 
 Json Sink::wait(int code, std::chrono::milliseconds timeout) {
     EXPECT_EQ(process_->wait(timeout).code, code) << process_->err();
+    EXPECT_FALSE(contains(process_->err(), "in two places at once")) << process_->err();
     Json summary = Json::parse(process_->out(), nullptr, false);
     if (summary.is_discarded())
         throw std::runtime_error("xdp-sink's stdout is no JSON document: " + process_->out());

@@ -36,7 +36,7 @@ class Streams : public testing::TestWithParam<const char*> {
     }
 };
 INSTANTIATE_TEST_SUITE_P(Engine, Streams, testing::Values("xdp", "af_xdp"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& engine) { return std::string(engine.param); });
 
 const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
 
