@@ -81,8 +81,9 @@ class Bench {
 Table socket_rate(const Settings&) {
     Table table{.key = "socket_rate",
                 .title = "Frames a second out of an AF_XDP socket, copy mode",
-                .note = "One sender at full speed. xdp-sink follows the stream and proves the payload; the other looks at "
-                        "no frame. The ratio is the median of turns taken one after the other.",
+                .note =
+                    "One sender at full speed. xdp-sink follows the stream and proves the payload; the other looks at "
+                    "no frame. The ratio is the median of turns taken one after the other.",
                 .columns = {},
                 .rows = {{.key = "simplest", .title = "the simplest loop", .figures = {}, .has_limit = false},
                          {.key = "sink", .title = "xdp-sink --engine af_xdp", .figures = {}}}};

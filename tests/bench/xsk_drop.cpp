@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The simplest receiver on an AF_XDP socket, as libxdp's own examples have it: it looks at no frame, gives each one's memory
-// back and counts. In copy mode, on queue 0, with an XDP program that does nothing but hand over (xdp_redirect in
-// tests/harness/floor.bpf.c). Runs until SIGINT; then it prints how many frames it received.
+// The simplest receiver on an AF_XDP socket, as libxdp's own examples have it: it looks at no frame, gives each one's
+// memory back and counts. In copy mode, on queue 0, with an XDP program that does nothing but hand over (xdp_redirect
+// in tests/harness/floor.bpf.c). Runs until SIGINT; then it prints how many frames it received.
 //
 //     xsk_drop INTERFACE
 
@@ -71,8 +71,8 @@ std::uint64_t receive(const char* interface) {
     const std::uint32_t queue = 0, fd = static_cast<std::uint32_t>(xsk_socket__fd(socket));
     check(bpf_map__update_elem(floor->maps.floor_sockets, &queue, sizeof(queue), &fd, sizeof(fd), BPF_ANY),
           "put the socket into its map");
-    const auto link = Attachment::attach(Netdev::find(interface), bpf_program__fd(floor->progs.xdp_redirect),
-                                         XdpMode::native);
+    const auto link =
+        Attachment::attach(Netdev::find(interface), bpf_program__fd(floor->progs.xdp_redirect), XdpMode::native);
     if (const auto* refused = std::get_if<AttachRefused>(&link))
         check(-refused->error, "attach the program");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The AF_XDP engine: that sockets get what the program counts, whatever its form and mode, and that what they do not get
-// has a counter. What the streams of their frames come to is in streams_test.cpp, for both engines.
+// The AF_XDP engine: that sockets get what the program counts, whatever its form and mode, and that what they do not
+// get has a counter. What the streams of their frames come to is in streams_test.cpp, for both engines.
 
 #include "loader/generate/frame_spec.h"
 #include "loader/netdev.h"
@@ -126,7 +126,8 @@ TEST(Engine, Ipv6) {
 // A frame of xdp-gen's with tags put in.
 Bytes tagged(Bytes frame, unsigned tags) {
     for (unsigned i = 0; i < tags; ++i) {
-        const Bytes tag{static_cast<std::uint8_t>(i == 0 ? 0x81 : 0x88), static_cast<std::uint8_t>(i == 0 ? 0 : 0xa8), 0, 7};
+        const Bytes tag{static_cast<std::uint8_t>(i == 0 ? 0x81 : 0x88), static_cast<std::uint8_t>(i == 0 ? 0 : 0xa8),
+                        0, 7};
         frame.insert(frame.begin() + 12, tag.begin(), tag.end());
     }
     return frame;
@@ -231,9 +232,8 @@ TEST(Engine, TheInterfaceGoesAway) {
 
 TEST(Engine, AQueueThatAnotherSocketHolds) {
     const Lab lab;
-    const auto socket = lab.responder.in([&] {
-        return std::make_unique<XskSocket>(Netdev::find(lab.to().name), 0, XskCopy::kernel_decides, 1518);
-    });
+    const auto socket = lab.responder.in(
+        [&] { return std::make_unique<XskSocket>(Netdev::find(lab.to().name), 0, XskCopy::kernel_decides, 1518); });
     expect_refused(lab, af_xdp, exit_unavailable, {"eth1: AF_XDP socket on queue 0", "another AF_XDP socket holds"});
 }
 
