@@ -247,9 +247,6 @@ TEST(Engine, LockedMemoryIsLimited) {
 TEST(Engine, ZeroCopyWhereThereIsNone) {
     const Lab lab;
     expect_refused(lab, af_xdp_and({"--require-zerocopy"}), exit_os, {"eth1", "no zero-copy", "--require-zerocopy"});
-    expect_refused(lab, {"--require-zerocopy"}, exit_usage, {"--require-zerocopy", "--engine af_xdp"});
-    expect_refused(lab, af_xdp_and({"--require-zerocopy", "--mode", "generic"}), exit_usage, {"opposite"});
-    expect_refused(lab, {"--engine", "dpdk"}, exit_usage, {"--engine dpdk", "xdp or af_xdp"});
 }
 
 } // namespace

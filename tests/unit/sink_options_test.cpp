@@ -111,6 +111,11 @@ TEST(SinkOptions, EveryOption) {
     EXPECT_EQ(options_of({"--mode", "auto"}).mode, ModeChoice::automatic);
     EXPECT_EQ(options_of({"--require-native"}).mode, ModeChoice::native);
     EXPECT_EQ(options_of({"--require-native", "--mode", "native"}).mode, ModeChoice::native);
+    EXPECT_EQ(options_of({}).engine, Engine::xdp);
+    EXPECT_EQ(options_of({"--engine", "xdp"}).engine, Engine::xdp);
+    EXPECT_EQ(options_of({"--engine", "af_xdp"}).engine, Engine::af_xdp);
+    EXPECT_FALSE(options_of({"--engine", "af_xdp"}).require_zerocopy);
+    EXPECT_TRUE(options_of({"--engine", "af_xdp", "--require-zerocopy"}).require_zerocopy);
     EXPECT_EQ(options_of({"--count", "18446744073709551615"}).count, 18446744073709551615ULL);
 }
 
@@ -175,7 +180,8 @@ INSTANTIATE_TEST_SUITE_P(
                           {"198.18.1.2", "2001:2::2", "198.18.1.2/33", "198.18.1.2/0", "2001:2::2/0",
                            "::ffff:198.18.1.2/120", "127.0.0.1/8", "224.0.0.1/4", "0.0.0.0/0", "255.255.255.255/32",
                            "ff02::1/64", "::/64", "::1/128", "abc"}},
-                    Wrong{"--mode", {"fast", "NATIVE", "xdp"}}, Wrong{"--duration", wrong_times},
+                    Wrong{"--mode", {"fast", "NATIVE", "xdp"}}, Wrong{"--engine", {"dpdk", "AF_XDP"}},
+                    Wrong{"--duration", wrong_times},
                     Wrong{"--interval", {"0", "50ms", "99ms", "0.05", "abc", "-1", "1e300"}},
                     Wrong{"--count", {"0", "-1", "1.5", "abc", "18446744073709551616"}},
                     Wrong{"--expect-frames", wrong_counts}, Wrong{"--max-missed", wrong_counts},
@@ -218,6 +224,9 @@ TEST(SinkOptions, CombinationsThatAreRefused) {
     expect_refused({"eth1", "--ethertype", "0x88b5", "--dst", "10.0.0.1"}, {"--ethertype", "--dst"});
     expect_refused({"eth1", "--src", "10.0.0.1", "--dst", "2001:db8::1"}, {"--src", "--dst", "IPv4", "IPv6"});
     expect_refused({"eth1", "--mode", "generic", "--require-native"}, {"--require-native", "--mode generic"});
+    expect_refused({"eth1", "--require-zerocopy"}, {"--require-zerocopy", "--engine af_xdp"});
+    expect_refused({"eth1", "--engine", "af_xdp", "--mode", "generic", "--require-zerocopy"},
+                   {"--require-zerocopy", "--mode generic"});
     expect_refused({"eth1", "--json", "--json-stream"}, {"--json", "--json-stream"});
     expect_refused({"eth1", "--address", "10.0.0.1/24", "--address", "10.0.0.2/24"}, {"--address", "10.0.0.2/24"});
     expect_refused({"eth1", "--address", "2001:2::1/64,2001:2::2/64"}, {"--address", "2001:2::2/64"});
