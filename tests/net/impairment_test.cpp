@@ -24,11 +24,6 @@
 namespace responder::test {
 namespace {
 
-struct Engine {
-    std::string name;
-    Arguments arguments; // of xdp-sink
-};
-
 struct Expected {
     std::uint64_t frames = 0, duplicate = 0, late = 0, extent = 0, lost = 0, periods = 0, longest = 0;
 };
@@ -84,7 +79,7 @@ Fate fate_of(std::uint64_t number, std::uint64_t count) {
     return Fate::pass;
 }
 
-class ImpairedLink : public testing::TestWithParam<Engine> {
+class ImpairedLink : public testing::TestWithParam<const char*> { // the engine
   protected:
     static void expect_found(std::uint64_t count, unsigned streams, Arguments sent);
 };
@@ -92,7 +87,8 @@ class ImpairedLink : public testing::TestWithParam<Engine> {
 void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments sent) {
     const Lab lab({.middle = true});
     Impairment link(lab, [&](std::uint64_t number) { return fate_of(number, count); });
-    Sink sink(lab, GetParam().arguments);
+    const std::string engine = GetParam();
+    Sink sink(lab, {"--engine", engine});
     for (const std::string& argument :
          Arguments{"--count", std::to_string(count), "--streams", std::to_string(streams), "--rate", "20000"})
         sent.push_back(argument);
@@ -102,8 +98,10 @@ void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments
 
     std::map<Fate, std::uint64_t> fates;
     std::vector<std::vector<std::uint64_t>> arrived(streams);
+    std::vector<std::uint64_t> wrong_payloads(streams);
     for (const auto& [number, fate] : departures) {
         ++fates[fate];
+        wrong_payloads[number % streams] += fate == Fate::damage_payload;
         if (fate != Fate::damage_signature)
             arrived[number % streams].push_back(number / streams);
     }
@@ -117,7 +115,8 @@ void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments
     ASSERT_EQ(found["list"].size(), streams);
     for (const Json& stream : found["list"]) {
         const std::string name = stream["name"];
-        const Expected expected = expect_of(arrived[std::stoul(name.substr(name.find(' ') + 1))]);
+        const std::size_t number = std::stoul(name.substr(name.find(' ') + 1));
+        const Expected expected = expect_of(arrived[number]);
         SCOPED_TRACE(name);
         EXPECT_GT(expected.late, 0U);
         EXPECT_EQ(stream["frames"], expected.frames);
@@ -129,6 +128,11 @@ void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments
         EXPECT_EQ(stream["duplicate"], expected.duplicate);
         EXPECT_EQ(stream["stray"], 0U);
         EXPECT_EQ(stream["restarts"], 0U);
+        if (engine != "af_xdp") // only sockets get the payload to user space
+            continue;
+        EXPECT_EQ(stream["payload_proved_frames"], expected.frames);
+        EXPECT_EQ(stream["payload_wrong_frames"], wrong_payloads[number]);
+        EXPECT_EQ(stream["payload_wrong_octets"], wrong_payloads[number]);
     }
 }
 
@@ -140,8 +144,8 @@ TEST_P(ImpairedLink, IsFoundToTheFrameOfIpv6InAVlan) {
 
 TEST_P(ImpairedLink, IsFoundToTheFrameOfOneStream) { expect_found(40'000, 1, {}); }
 
-INSTANTIATE_TEST_SUITE_P(Engines, ImpairedLink, testing::Values(Engine{"xdp", {}}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(Engine, ImpairedLink, testing::Values("xdp", "af_xdp"),
+                         [](const auto& engine) { return std::string(engine.param); });
 
 // The link itself, octet by octet.
 TEST(Impairment, DamagesOneBitWhereItShould) {
