@@ -49,7 +49,7 @@ static void prove_payload(const struct frame *f, struct span s)
 	__u32 wrong;
 
 	if (f->payload_bytes > (__u64)(s.end - payload))
-		return; /* a first fragment: the rest is elsewhere */
+		return; /* a length that lies: under --all such a frame is taken too */
 	wrong = pattern_check(hand.stream->key.stream, hand.sequence, payload, f->payload_bytes);
 	found->proved++;
 	found->wrong_frames += wrong != 0;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the reader of a socket makes of a frame, without a socket.
+
+#include "bpf/signature/ours.h"
+#include "loader/generate/frame_spec.h"
+#include "loader/sink/follow.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+namespace responder::test {
+namespace {
+
+class Follow : public testing::Test {
+  protected:
+    void follow(std::vector<std::uint8_t> frame, const sink_arrival* arrival) {
+        follow_frame(&table_, frame.data(), static_cast<__u32>(frame.size()), arrival);
+    }
+    const stream& only_stream() const {
+        const auto is_taken = [](const stream& place) { return place.key.format != STREAM_NONE; };
+        EXPECT_EQ(std::ranges::count_if(places_, is_taken), 1);
+        return *std::ranges::find_if(places_, is_taken);
+    }
+    static FrameSpec spec() {
+        FrameSpec spec;
+        spec.source = *IpAddress::parse("198.18.0.1");
+        spec.destination = *IpAddress::parse("198.18.0.2");
+        spec.sizes = {100};
+        return spec;
+    }
+    // With a time of sending.
+    static std::vector<std::uint8_t> stamped_frame(std::uint32_t number, std::uint32_t time) {
+        std::vector<std::uint8_t> frame = build_frame(spec(), number);
+        const auto put = [&](unsigned at, std::uint64_t value, unsigned octets) {
+            for (unsigned i = 0; i < octets; ++i)
+                frame[42 + at + i] = static_cast<std::uint8_t>(value >> 8 * (octets - 1 - i));
+        };
+        put(OURS_TIME_OFFSET, time, 4);
+        put(OURS_CHECK_OFFSET, ours_check(0, number, time), 2);
+        return frame;
+    }
+
+    std::vector<stream> places_ = std::vector<stream>(8);
+    stream_unplaced unplaced_{};
+    follow_table table_{.streams = places_.data(), .slots = 8, .unplaced = &unplaced_};
+};
+
+TEST_F(Follow, ProvesThePayload) {
+    const sink_arrival arrival{.ns = 1};
+    std::vector<std::uint8_t> wrong = build_frame(spec(), 1);
+    wrong.back() ^= 1;
+    follow(build_frame(spec(), 0), &arrival);
+    follow(wrong, &arrival);
+    EXPECT_EQ(only_stream().frames, 2U);
+    EXPECT_EQ(only_stream().payload.proved, 2U);
+    EXPECT_EQ(only_stream().payload.wrong_frames, 1U);
+    EXPECT_EQ(only_stream().payload.wrong_octets, 1U);
+}
+
+TEST_F(Follow, ProvesTheFirstFragmentAsFarAsItGoes) {
+    const sink_arrival arrival{.ns = 1};
+    std::vector<std::uint8_t> frame = build_frame(spec(), 0);
+    frame.resize(90);    // of 96 without FCS
+    frame[17] = 90 - 14; // IPv4's total length
+    frame[20] = 0x20;    // more fragments
+    follow(frame, &arrival);
+    EXPECT_EQ(only_stream().payload.proved, 1U);
+    EXPECT_EQ(only_stream().payload.wrong_frames, 0U);
+}
+
+// Under --all a frame is taken whatever its bytes mean.
+TEST_F(Follow, ReadsNothingBehindAFrameWhoseLengthLies) {
+    const sink_arrival arrival{.ns = 1};
+    std::vector<std::uint8_t> frame = build_frame(spec(), 0);
+    frame[38] = 0xff; // UDP's length
+    follow(frame, &arrival);
+    EXPECT_EQ(only_stream().payload.proved, 0U);
+}
+
+TEST_F(Follow, TakesTheTimeThatTheProgramTook) {
+    const sink_arrival first{.ns = 5'000'000}, second{.ns = 5'000'700};
+    follow(stamped_frame(0, 4'999'000), &first);
+    follow(stamped_frame(1, 4'999'000), &second);
+    EXPECT_EQ(only_stream().delay.frames, 2U);
+    EXPECT_EQ(only_stream().delay.most, 700);
+}
+
+TEST_F(Follow, TakesTheTimeItselfWhereNobodyDid) {
+    timespec now{};
+    clock_gettime(CLOCK_TAI, &now);
+    const auto sent = static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec);
+    follow(stamped_frame(0, sent), nullptr);
+    clock_gettime(CLOCK_TAI, &now);
+    const auto passed = static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec) - sent;
+    EXPECT_EQ(only_stream().delay.frames, 1U);
+    EXPECT_LE(only_stream().delay.transit, passed);
+}
+
+} // namespace
+} // namespace responder::test
