@@ -84,6 +84,17 @@ struct sink_cfg {
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
+	__u8 exact_arrival;     /* the time of all that goes to a socket is CLOCK_TAI, for a capture */
+	__u32 copy_passed;      /* of what passes up, copy so many octets for a capture; 0: nothing */
+};
+
+/* In front of each copy of a frame that passed up (bpf/passed.h). */
+struct passed_frame {
+	__u64 time_ns;          /* CLOCK_TAI */
+	__u64 lost;             /* copies that found no room, so far */
+	__u32 length, captured; /* octets: of the frame, of the copy */
+	__u32 queue;
+	__u32 zero;
 };
 
 /* ---- what was counted ---- */
@@ -181,7 +192,7 @@ struct sink_flow_key {
 /* ---- what is put in front of a frame that goes to a socket (bpf/steer.h) ---- */
 
 struct sink_arrival {
-	__u64 ns;               /* of CLOCK_TAI where the frame says when it was sent; of another clock otherwise */
+	__u64 ns;               /* of CLOCK_TAI with exact_arrival or where the frame says when it was sent; else of another clock */
 };
 
 /* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */
