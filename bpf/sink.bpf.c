@@ -17,7 +17,8 @@
 
 const volatile struct sink_cfg sink_cfg;
 
-#include "stream_maps.h" /* its functions read sink_cfg */
+#include "stream_maps.h" /* its functions read sink_cfg, and so do those of the others */
+#include "passed.h"
 #include "steer.h"
 
 /* May change while the program runs. */
@@ -107,7 +108,11 @@ static __noinline int sink_any(struct xdp_md *ctx)
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s, slot);
 	count(queue, slot, length, f);
-	return slot < SINK_ANSWER_END ? XDP_TX : XDP_PASS;
+	if (slot < SINK_ANSWER_END)
+		return XDP_TX;
+	if (sink_cfg.copy_passed)
+		copy_passed(ctx, length);
+	return XDP_PASS;
 }
 
 static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)

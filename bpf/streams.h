@@ -24,7 +24,8 @@ static struct stream *stream_at(__u32 place);   /* of all tables, one behind the
 static struct stream_unplaced *stream_unplaced_of(__u32 table);
 /* When the frame arrived, in nanoseconds. Called once a frame, and only for one that belongs to a stream. */
 static __u64 stream_arrival(__u32 sent);        /* of CLOCK_TAI, if `sent` is known; of any clock otherwise */
-static void stream_followed(struct stream *stream, __u32 sequence); /* the frame belongs to this one */
+/* The frame belongs to this one. `kind`: enum sequence_kind. */
+static void stream_followed(struct stream *stream, __u32 sequence, int kind);
 
 /* ---- */
 
@@ -70,12 +71,13 @@ static __always_inline struct stream *stream_place(__u32 table, __u32 hash)
 static __always_inline void stream_count(struct stream *stream, __u32 sequence, __u32 sent)
 {
 	__u64 now = stream_arrival(sent);
+	int kind;
 
 	stream->frames++;
-	sequence_take(&stream->sequence, sequence, now);
+	kind = sequence_take(&stream->sequence, sequence, now);
 	if (sent)
 		delay_take(&stream->delay, (__u32)now, sent);
-	stream_followed(stream, sequence);
+	stream_followed(stream, sequence, kind);
 }
 
 /* Any stream, wherever it lies, or a new one. */

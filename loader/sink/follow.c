@@ -14,6 +14,8 @@ static _Thread_local struct {
 	const struct sink_arrival *arrival;
 	struct stream *stream;  /* that it belongs to; NULL: none */
 	__u32 sequence;
+	int kind;               /* enum sequence_kind */
+	__u32 wrong_octets;     /* in its payload */
 } hand;
 
 static __u32 stream_slots(void) { return hand.table->slots; }
@@ -35,10 +37,11 @@ static __u64 stream_arrival(__u32 sent)
 	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
 }
 
-static void stream_followed(struct stream *stream, __u32 sequence)
+static void stream_followed(struct stream *stream, __u32 sequence, int kind)
 {
 	hand.stream = stream;
 	hand.sequence = sequence;
+	hand.kind = kind;
 }
 
 /* What of the frame's payload is no longer as it was sent. */
@@ -54,6 +57,7 @@ static void prove_payload(const struct frame *f, struct span s)
 	found->proved++;
 	found->wrong_frames += wrong != 0;
 	found->wrong_octets += wrong;
+	hand.wrong_octets = wrong;
 }
 
 void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival)
@@ -65,7 +69,21 @@ void follow_frame(const struct follow_table *table, const __u8 *data, __u32 leng
 	hand.table = table;
 	hand.arrival = arrival;
 	hand.stream = NULL;
+	hand.wrong_octets = 0;
 	stream_follow(&f, s, 0);
 	if (hand.stream && hand.stream->key.format == STREAM_OURS)
 		prove_payload(&f, s);
+}
+
+struct followed followed_last(void)
+{
+	struct followed f = { hand.stream, hand.kind, 0, hand.wrong_octets };
+	const struct sequence_gap *gap;
+
+	if (!f.stream || f.kind != SEQUENCE_IN_ORDER || !f.stream->sequence.gap_count)
+		return f;
+	gap = &f.stream->sequence.gap[(f.stream->sequence.gap_count - 1) % SEQUENCE_GAPS];
+	if (gap->arrival == f.stream->sequence.arrived) /* it was this frame's */
+		f.skipped = gap->end - gap->first;
+	return f;
 }

@@ -22,6 +22,15 @@ struct follow_table {
 /* One test frame, as long as it is. `arrival`: NULL where nobody took the time; then it is taken here. */
 void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival);
 
+/* What the frame that this thread followed last turned out to be. */
+struct followed {
+	const struct stream *stream; /* NULL: of none */
+	int kind;               /* enum sequence_kind */
+	__u64 skipped;          /* so many numbers just before its own have not come */
+	__u32 wrong_octets;     /* in its payload */
+};
+struct followed followed_last(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,7 +103,9 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     SinkOptions options;
     options.argv.assign(argv, argv + argc);
     std::vector<std::string> addresses;
-    std::string mode = "auto", engine = "xdp";
+    std::string mode = "auto";
+    std::optional<std::string> engine;
+    CaptureOptions capture;
     std::optional<std::string> duration, interval, count, streams, expect_rate, expect_frames, max_missed, max_loss;
     bool require_native = false;
 
@@ -157,6 +159,7 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     app.add_flag("--json-stream", options.json_stream, "a JSON line for each event: start, interval, link, summary")
         ->group("The run");
     app.add_flag("--verbose", options.verbose, "show libbpf's and the kernel verifier's log")->group("The run");
+    capture.add_to(app);
     app.add_option("--expect-rate", expect_rate,
                    "FAIL (exit 1) below this average while traffic flowed: 95%, 3.7Mfps, "
                    "2.4Gbps (L2 with FCS), 2.3Gbps@payload, or @L1, @L2, @L3")
@@ -190,10 +193,14 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         refuse_value("--mode", mode, "not auto, native or generic");
     if (require_native && mode == "generic")
         throw Error(ExitCode::usage, "--require-native with --mode generic", "ask for opposite things");
-    if (engine == "af_xdp")
+    options.capture = capture.build();
+    if (engine == "af_xdp" || (options.capture && !engine))
         options.engine = Engine::af_xdp;
-    else if (engine != "xdp")
-        refuse_value("--engine", engine, "not xdp or af_xdp");
+    else if (engine && engine != "xdp")
+        refuse_value("--engine", *engine, "not xdp or af_xdp");
+    if (options.capture && options.engine == Engine::xdp)
+        throw Error(ExitCode::usage, "--pcap with --engine xdp", "the program in the kernel drops the frames",
+                    "leave --engine out, or give --engine af_xdp");
     if (options.require_zerocopy && options.engine == Engine::xdp)
         throw Error(ExitCode::usage, "--require-zerocopy", "only AF_XDP sockets have zero-copy", "add --engine af_xdp");
     if (options.require_zerocopy && options.mode == ModeChoice::generic)
@@ -221,6 +228,9 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         options.expect_rate = RateCondition::parse(*expect_rate);
     if (options.json && options.json_stream)
         throw Error(ExitCode::usage, "--json with --json-stream", "both want standard output", "choose one");
+    if (options.capture && options.capture->to_standard_output() && (options.json || options.json_stream))
+        throw Error(ExitCode::usage, options.json ? "--pcap - with --json" : "--pcap - with --json-stream",
+                    "both want standard output", "give --pcap a name");
     auto sorted = options.interfaces;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())

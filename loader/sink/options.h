@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "loader/capture/capture_options.h"
 #include "loader/command_line.h"
 #include "loader/match_options.h"
 
@@ -61,6 +62,8 @@ struct SinkOptions {
     bool json = false;
     bool json_stream = false;
     bool verbose = false;
+
+    std::optional<CapturePlan> capture;
 
     std::optional<RateCondition> expect_rate;
     std::optional<std::uint64_t> expect_frames;

@@ -83,6 +83,8 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     cfg.stream_slots = stream_slots;
     cfg.streams_by_cpu = streams_by_cpu(options, mode);
     cfg.to_socket = sockets != nullptr;
+    cfg.exact_arrival = options.capture.has_value();
+    cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
     if (sockets != nullptr)
         bpf_map__reuse_fd(skeleton.maps.sink_sockets, sockets->map_fd());
     else
@@ -127,7 +129,8 @@ struct Port::Program {
     }
 };
 
-Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, std::vector<std::string>& notes)
+Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, Capture* capture,
+           std::vector<std::string>& notes)
     : netdev_(std::move(netdev)), match_(options.match.build(options.addresses)), receive_filter_(netdev_),
       stripping_([&] {
           // Before anything is changed on the port.
@@ -177,7 +180,7 @@ Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, std
         streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
                          bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
     if (sockets_)
-        start_readers(first_reader);
+        start_readers(first_reader, options.capture ? &*options.capture : nullptr, capture);
     now_ = counters_->empty_snapshot();
     now_.taken = interval_taken_ = started_; // frames that came by the first reading came after this
     poll();
@@ -250,7 +253,17 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
                                     netdev_.name(), driver_text(), native_refused));
 }
 
-void Port::start_readers(unsigned first_reader) {
+void Port::start_readers(unsigned first_reader, const CapturePlan* plan, Capture* capture) {
+    std::uint32_t interface = 0;
+    if (capture != nullptr) {
+        interface = capture->add_interface({.name = netdev_.name(),
+                                            .hardware = driver_,
+                                            .filter = describe(match_) + (plan->passed ? "; and what passes up" : ""),
+                                            .speed_bps = speed_bps_},
+                                           queues_in_use_);
+        if (plan->passed)
+            capture->add_passed(interface, bpf_map__fd(program_->skeleton->maps.sink_passed));
+    }
     SocketsObtained got{.zero_copy = true, .busy_polling = true, .largest_frame = ~0U, .cpu = {}};
     for (unsigned queue = 0; queue < sockets_->by_queue().size(); ++queue) {
         XskSocket& socket = *sockets_->by_queue()[queue];
@@ -258,11 +271,14 @@ void Port::start_readers(unsigned first_reader) {
         got.busy_polling = got.busy_polling && socket.busy_polling();
         got.largest_frame = std::min(got.largest_frame, socket.largest_frame());
         got.cpu.push_back(cpu_of_reader(first_reader + queue));
-        readers_.push_back(std::make_unique<SocketReader>(socket, streams_ ? streams_->table(queue) : follow_table{},
-                                                          (*program_->variables)->sink_unstamped, got.cpu.back()));
+        readers_.push_back(std::make_unique<SocketReader>(
+            socket, streams_ ? streams_->table(queue) : follow_table{}, (*program_->variables)->sink_unstamped,
+            capture == nullptr ? nullptr : &capture->tap(interface, queue), got.cpu.back()));
     }
     sockets_obtained_ = std::move(got);
 }
+
+std::uint64_t Port::copies_lost() const noexcept { return (*program_->variables)->sink_passed_lost; }
 
 bool Port::stamped_by_reader() const noexcept { return sockets_ && (*program_->variables)->sink_unstamped != 0; }
 

@@ -7,6 +7,7 @@
 
 #include "bpf/abi.h"
 #include "loader/attachment.h"
+#include "loader/capture/capture.h"
 #include "loader/counters.h"
 #include "loader/netdev.h"
 #include "loader/sink/busy_time.h"
@@ -72,7 +73,9 @@ class Port {
   public:
     // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
     // `first_reader`: so many readers of sockets have the ports before it.
-    Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, std::vector<std::string>& notes);
+    // `capture`: where its frames go as well, as the capture's next interface; or nullptr.
+    Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, Capture* capture,
+         std::vector<std::string>& notes);
     ~Port();
     Port(Port&&) noexcept;
     Port& operator=(Port&&) = delete;
@@ -128,6 +131,9 @@ class Port {
 
     void read_streams(); // all that has been counted by now is in them
 
+    // Copies of passed frames for which there was no room.
+    std::uint64_t copies_lost() const noexcept;
+
     // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. What comes
     // meanwhile belongs to the figures, and streams are read then (`late_frames_count`), or to the books alone.
     Books close_books(bool late_frames_count);
@@ -141,7 +147,7 @@ class Port {
 
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
-    void start_readers(unsigned first_reader);
+    void start_readers(unsigned first_reader, const CapturePlan* plan, Capture* capture);
     bool await_readers(std::uint64_t test_frames) const noexcept;
     std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);

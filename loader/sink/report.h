@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "loader/capture/capture.h"
 #include "loader/error.h"
 #include "loader/json.h"
 #include "loader/sink/figures.h"
@@ -37,6 +38,7 @@ struct RunReport {
     std::chrono::system_clock::time_point started, ended;
     std::chrono::duration<double> duration; // by a clock that does not step
     Ending ended_by;
+    const CaptureFigures* capture; // nullptr: there was none
     std::optional<Verdict> verdict;
     ExitCode exit_code;
 };

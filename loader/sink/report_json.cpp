@@ -258,6 +258,18 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
     json.end_array();
 }
 
+void put_capture(JsonWriter& json, const CaptureFigures& capture) {
+    json.begin_object("capture");
+    json.member("file", capture.file);
+    json.member("files", capture.files);
+    json.member("bytes", capture.octets);
+    json.member("written_frames", capture.written);
+    json.member("lost_frames", capture.lost);
+    json.member("frames_after_it_was_over", capture.after_it_was_over);
+    json.member("why_over", capture.why_over);
+    json.end_object();
+}
+
 } // namespace
 
 void JsonReporter::write() {
@@ -341,6 +353,8 @@ void JsonReporter::summary(const RunReport& run) {
         json_.end_object();
     }
     json_.end_array();
+    if (run.capture != nullptr)
+        put_capture(json_, *run.capture);
     if (run.verdict) {
         json_.begin_object("verdict");
         json_.member("result", run.verdict->pass() ? "PASS" : "FAIL");

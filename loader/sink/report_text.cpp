@@ -316,6 +316,22 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
     print_books(buffer, port, books);
 }
 
+void print_capture(Buffer& buffer, const CaptureFigures& capture) {
+    print(buffer, "\ncapture: {}{}, ", capture.file,
+          capture.files > 1 ? fmt::format(" and {} before it", capture.files - 1) : "");
+    print_count(buffer, capture.written);
+    print(buffer, " frames in ");
+    print_count(buffer, capture.octets);
+    print(buffer, " octets, lost ");
+    print_count(buffer, capture.lost);
+    if (!capture.why_over.empty()) {
+        print(buffer, "; it was over before the end: {}; ", capture.why_over);
+        print_count(buffer, capture.after_it_was_over);
+        print(buffer, " frames came after that");
+    }
+    buffer.push_back('\n');
+}
+
 } // namespace
 
 void TextReporter::write() {
@@ -378,6 +394,8 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 void TextReporter::summary(const RunReport& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i)
         print_port(buffer_, run.ports[i], run.books[i]);
+    if (run.capture != nullptr)
+        print_capture(buffer_, *run.capture);
     if (run.verdict) {
         buffer_.push_back('\n');
         for (const Condition& condition : run.verdict->conditions)

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -45,6 +46,14 @@ void require_line_speed(const SinkOptions& options, const Port& port) {
         throw Error(ExitCode::usage,
                     fmt::format("{}: --expect-rate {}", port.netdev().name(), options.expect_rate->text),
                     "this port does not say how fast its line is", "give a rate like 3.7Mfps or 2.4Gbps");
+}
+
+pcapng::Section this_system() {
+    utsname name{};
+    uname(&name);
+    return {.hardware = name.machine,
+            .os = fmt::format("{} {}", name.sysname, name.release),
+            .application = "xdp-sink " RESPONDER_VERSION};
 }
 
 // The stack answers for the addresses that it has, and what comes to them is no test traffic.
@@ -82,13 +91,15 @@ Session::Session(const SinkOptions& options) : options_(options) {
 
     refuse_own_addresses(options.addresses);
 
+    if (options.capture)
+        capture_ = std::make_unique<Capture>(options.capture->file, options.capture->limits, options.capture->snaplen);
     ports_.reserve(netdevs.size());
     std::vector<std::string> notes;
     unsigned readers = 0;
     for (Netdev& netdev : netdevs) {
         for (std::string& line : check_port(netdev))
             notes.push_back(std::move(line));
-        ports_.emplace_back(options, std::move(netdev), readers, notes);
+        ports_.emplace_back(options, std::move(netdev), readers, capture_.get(), notes);
         readers += ports_.back().queues();
     }
     attached_ = Clock::now();
@@ -96,6 +107,8 @@ Session::Session(const SinkOptions& options) : options_(options) {
         require_line_speed(options, port);
     for (const std::string& note : notes)
         say(note);
+    if (capture_)
+        capture_->begin(this_system());
 
     const bool lines = !options.quiet;
     if (options.json || options.json_stream) {
@@ -104,7 +117,9 @@ Session::Session(const SinkOptions& options) : options_(options) {
         if (lines && isatty(STDERR_FILENO))
             reporters_.push_back(std::make_unique<TextReporter>(TextReporter::To::talk, true));
     } else {
-        reporters_.push_back(std::make_unique<TextReporter>(TextReporter::To::data, lines));
+        const bool taken = options.capture && options.capture->to_standard_output();
+        reporters_.push_back(
+            std::make_unique<TextReporter>(taken ? TextReporter::To::talk : TextReporter::To::data, lines));
     }
     interval_reports_.reserve(ports_.size());
 }
@@ -149,6 +164,34 @@ void Session::introduce() {
                 "join it. It outlives a killed process; `ip link set dev {0} {1} off` takes it off then",
                 port.netdev().name(), got.mode == XdpMode::native ? "xdpdrv" : "xdpgeneric"));
     }
+    if (capture_)
+        introduce_capture();
+}
+
+void Session::introduce_capture() const {
+    const CapturePlan& plan = *options_.capture;
+    std::string limits;
+    if (plan.limits.files != 0)
+        limits = fmt::format(", the newest {} files of {} octets", plan.limits.files, plan.limits.size);
+    else if (plan.limits.size != 0)
+        limits = fmt::format(", up to {} octets", plan.limits.size);
+    say(fmt::format("capture: test frames{} into {}{}; --pcap takes --engine af_xdp",
+                    plan.passed ? " and what passes up" : "", plan.to_standard_output() ? "standard output" : plan.file,
+                    limits));
+}
+
+void Session::end_capture(std::span<const Books> books) {
+    std::vector<Capture::Counted> counted;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+        const auto known = [&](std::uint64_t count) {
+            return books[i].nic_known ? std::optional(count) : std::nullopt;
+        };
+        counted.push_back({.received = known(books[i].nic_received),
+                           .dropped_by_interface = known(books[i].nic.missed()),
+                           .lost_on_the_way = ports_[i].socket_statistics().lost(),
+                           .passed_lost = ports_[i].copies_lost()});
+    }
+    capture_->end(counted);
 }
 
 void Session::end(Ending reason) noexcept {
@@ -350,6 +393,8 @@ ExitCode Session::finish() {
              .no_room = port.streams().no_room,
              .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
+    if (capture_)
+        end_capture(books);
     if (ended_by_ != Ending::interface_gone && ended_by_ != Ending::program_gone)
         check_attachments(); // the last interval's
     const std::optional<Verdict> verdict = judge(options_, measured, why_broken());
@@ -365,6 +410,7 @@ ExitCode Session::finish() {
                            .ended = ended,
                            .duration = duration,
                            .ended_by = *ended_by_,
+                           .capture = capture_ ? &capture_->figures() : nullptr,
                            .verdict = verdict,
                            .exit_code = code};
     for (const auto& reporter : reporters_)

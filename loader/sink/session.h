@@ -28,6 +28,8 @@ class Session {
   private:
     void introduce();
     void introduce_sockets(const Port& port) const;
+    void introduce_capture() const;
+    void end_capture(std::span<const Books> books);
     void begin() noexcept;
     bool awaits_carrier() const noexcept;
     void tick();
@@ -43,7 +45,8 @@ class Session {
 
     const SinkOptions& options_;
     EventLoop loop_;
-    LinkMonitor monitor_; // before the ports: what attaching does to a link is news already
+    LinkMonitor monitor_;              // before the ports: what attaching does to a link is news already
+    std::unique_ptr<Capture> capture_; // the ports' readers write into it
     std::vector<Port> ports_;
     std::vector<std::unique_ptr<Reporter>> reporters_;
     std::vector<IntervalReport> interval_reports_;

@@ -5,12 +5,15 @@
 #include "loader/command.h"
 #include "loader/error.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <string_view>
 
 namespace responder {
 
@@ -23,6 +26,38 @@ void pin(std::thread& thread, unsigned cpu) {
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     pthread_setaffinity_np(thread.native_handle(), sizeof(set), &set); // a CPU that has just gone away: then anywhere
+}
+
+std::uint64_t tai_now_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_TAI, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// What a reader of the capture would look for; of a frame in order there is nothing to say.
+std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_comment]) noexcept {
+    if (frame.stream == nullptr || (frame.kind == SEQUENCE_IN_ORDER && frame.skipped == 0 && frame.wrong_octets == 0))
+        return {};
+    fmt::format_to_n_result<char*> end{room, 0};
+    const auto add = [&](auto text, auto... values) {
+        end = fmt::format_to_n(end.out, room + sizeof(room) - end.out, text, values...);
+    };
+    if (frame.stream->key.format == STREAM_OURS)
+        add(FMT_STRING("stream {}: "), frame.stream->key.stream);
+    else
+        add(FMT_STRING("pktgen: "));
+    if (frame.kind == SEQUENCE_LATE)
+        add(FMT_STRING("late"));
+    else if (frame.kind == SEQUENCE_DUPLICATE)
+        add(FMT_STRING("duplicate"));
+    else if (frame.kind == SEQUENCE_STRAY)
+        add(FMT_STRING("stray"));
+    else if (frame.skipped != 0)
+        add(FMT_STRING("{} frame{} missing before this one"), frame.skipped, frame.skipped == 1 ? "" : "s");
+    if (frame.wrong_octets != 0)
+        add(FMT_STRING("{}{} octets of the payload wrong"),
+            frame.kind == SEQUENCE_IN_ORDER && frame.skipped == 0 ? "" : ", ", frame.wrong_octets);
+    return {room, end.out};
 }
 
 } // namespace
@@ -40,8 +75,8 @@ std::optional<unsigned> cpu_of_reader(unsigned reader) {
 }
 
 SocketReader::SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped,
-                           std::optional<unsigned> cpu)
-    : socket_(socket), table_(table), unstamped_(unstamped), assembled_(socket.largest_frame()),
+                           FrameTap* tap, std::optional<unsigned> cpu)
+    : socket_(socket), table_(table), unstamped_(unstamped), tap_(tap), assembled_(socket.largest_frame()),
       stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!stop_event_)
         throw Error::from_errno(ExitCode::os, "make an eventfd", errno);
@@ -96,6 +131,15 @@ void SocketReader::take_frame(std::span<const std::uint8_t> frame, const sink_ar
     ++frames_;
     if (table_.slots != 0)
         follow_frame(&table_, frame.data(), static_cast<__u32>(frame.size()), arrival);
+    if (tap_ != nullptr)
+        capture(frame, arrival);
+}
+
+void SocketReader::capture(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept {
+    char room[pcapng::longest_comment];
+    const auto length = static_cast<std::uint32_t>(frame.size());
+    tap_->frame(frame, length, arrival != nullptr ? arrival->ns : tai_now_ns(),
+                table_.slots != 0 ? comment_on(followed_last(), room) : std::string_view());
 }
 
 SocketStatistics SocketReader::statistics() const noexcept {

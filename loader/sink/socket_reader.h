@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "loader/capture/frame_tap.h"
 #include "loader/fd.h"
 #include "loader/sink/follow.h"
 #include "loader/xsk.h"
@@ -37,8 +38,8 @@ std::optional<unsigned> cpu_of_reader(unsigned reader);
 class SocketReader {
   public:
     // `table.slots` 0: streams are not followed. `unstamped`: the program's, see bpf/steer.h. All outlive it. Throws
-    // Error.
-    SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped,
+    // Error. `tap`: of a capture that wants the frames, or nullptr.
+    SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped, FrameTap* tap,
                  std::optional<unsigned> cpu);
     SocketReader(const SocketReader&) = delete;
     SocketReader& operator=(const SocketReader&) = delete;
@@ -50,10 +51,12 @@ class SocketReader {
     void read() noexcept;
     void take(const xdp_desc& segment, bool stamped) noexcept;
     void take_frame(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept;
+    void capture(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept;
 
     XskSocket& socket_;
     const follow_table table_;
     const volatile std::uint32_t& unstamped_;
+    FrameTap* const tap_;
     // A frame that comes in several segments, as far as it has come.
     std::vector<std::uint8_t> assembled_;
     std::size_t assembled_size_ = 0;

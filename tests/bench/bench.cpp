@@ -31,6 +31,7 @@ constexpr Benchmark benchmarks[] = {
     {"lab_rate", lab_rate},
     {"line_rate", line_rate},
     {"socket_rate", socket_rate},
+    {"capture_rate", capture_rate},
     {"process_cost", process_cost},
 };
 

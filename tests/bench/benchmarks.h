@@ -27,6 +27,9 @@ Table line_rate(const Settings& settings);
 // Frames a second out of AF_XDP sockets, beside the simplest receiver (socket_rate.cpp).
 Table socket_rate(const Settings& settings);
 
+// What --pcap keeps of large frames, beside tcpdump (capture_rate.cpp).
+Table capture_rate(const Settings& settings);
+
 // Memory and CPU time of xdp-sink while nothing arrives (lab_rate.cpp).
 Table process_cost(const Settings& settings);
 

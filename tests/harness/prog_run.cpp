@@ -97,6 +97,7 @@ SinkProgram::SinkProgram(const Options& options) {
     cfg_.match = options.match;
     cfg_.multi_buffer = options.multi_buffer;
     cfg_.stream_slots = options.stream_slots;
+    cfg_.copy_passed = options.copy_passed;
     bpf_map__set_max_entries(skeleton_->maps.sink_streams, std::max(options.stream_slots, 1U));
     if (!options.address4.empty()) {
         cfg_.answer4 = 1;

@@ -54,6 +54,7 @@ class SinkProgram {
         std::string address4{}, address6{}; // to answer for
         bool multi_buffer = false;
         unsigned stream_slots = 0;
+        unsigned copy_passed = 0;
     };
     SinkProgram() : SinkProgram(Options{}) {}
     explicit SinkProgram(const Options& options);

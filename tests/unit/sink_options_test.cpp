@@ -237,6 +237,49 @@ TEST(SinkOptions, CombinationsThatAreRefused) {
         expect_refused({"eth1", std::string(flag) + "=perhaps"}, {flag});
 }
 
+TEST(SinkOptions, Capture) {
+    EXPECT_FALSE(options_of({}).capture);
+    const SinkOptions bare = options_of({"--pcap", "a.pcapng"});
+    EXPECT_EQ(bare.engine, Engine::af_xdp) << "it takes that one";
+    EXPECT_EQ(bare.capture->file, "a.pcapng");
+    EXPECT_EQ(bare.capture->limits.size, 0U);
+    EXPECT_EQ(bare.capture->limits.files, 0U);
+    EXPECT_EQ(bare.capture->snaplen, 65535U);
+    EXPECT_FALSE(bare.capture->passed);
+    const SinkOptions all = options_of(
+        {"--pcap", "-", "--pcap-size", "1.5G", "--pcap-snaplen", "128", "--pcap-traffic", "all", "--engine", "af_xdp"});
+    EXPECT_TRUE(all.capture->to_standard_output());
+    EXPECT_EQ(all.capture->limits.size, 1'500'000'000U);
+    EXPECT_EQ(all.capture->snaplen, 128U);
+    EXPECT_TRUE(all.capture->passed);
+    EXPECT_FALSE(options_of({"--pcap", "a", "--pcap-traffic", "test"}).capture->passed);
+    EXPECT_EQ(options_of({"--pcap", "a", "--pcap-size", "1000000", "--pcap-files", "3"}).capture->limits.files, 3U);
+
+    EXPECT_EQ(refused({"eth1", "--pcap", "a", "--engine", "xdp"}),
+              "--pcap with --engine xdp: the program in the kernel drops the frames; leave --engine out, or give "
+              "--engine af_xdp");
+    EXPECT_EQ(refused({"eth1", "--pcap", "-", "--json"}),
+              "--pcap - with --json: both want standard output; give --pcap a name");
+    EXPECT_EQ(refused({"eth1", "--pcap", "-", "--json-stream"}),
+              "--pcap - with --json-stream: both want standard output; give --pcap a name");
+    for (const Arguments& option :
+         {Arguments{"--pcap-size", "1M"}, {"--pcap-files", "2"}, {"--pcap-snaplen", "60"}, {"--pcap-traffic", "all"}})
+        EXPECT_EQ(refused({"eth1", option[0], option[1]}),
+                  option[0] + " " + option[1] + ": there is no capture; add --pcap FILE");
+    EXPECT_EQ(refused({"eth1", "--pcap", "a", "--pcap-files", "2"}),
+              "--pcap-files 2: no size is given at which the next file begins; add --pcap-size");
+    EXPECT_EQ(refused({"eth1", "--pcap", "-", "--pcap-size", "1M", "--pcap-files", "2"}),
+              "--pcap-files 2: standard output is one file; give --pcap a name");
+    for (const char* size : {"0", "999999", "1001T", "1e16"})
+        EXPECT_EQ(refused({"eth1", "--pcap", "a", "--pcap-size", size}),
+                  std::string("--pcap-size ") + size + ": not a size from 1M to 1000T");
+    for (const char* size : {"M", "1MB", "10%", "-5M", "nan"})
+        expect_refused({"eth1", "--pcap", "a", std::string("--pcap-size=") + size}, {"--pcap-size", size, "100M"});
+    for (const char* octets : {"13", "65536", "1k"})
+        expect_refused({"eth1", "--pcap", "a", "--pcap-snaplen", octets}, {"--pcap-snaplen", octets, "14 to 65535"});
+    expect_refused({"eth1", "--pcap", "a", "--pcap-traffic", "some"}, {"--pcap-traffic some", "test or all"});
+}
+
 TEST(SinkOptions, WordsThatAreNoOptionAndNoInterface) {
     const std::string hint = "; xdp-sink --help lists the options";
     EXPECT_EQ(refused({}), "INTERFACE is missing" + hint);

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// --pcap: what is in the file is what was sent, octet by octet, and what the disk does is no matter of the measurement.
+
+#include "loader/generate/frame_spec.h"
+#include "tests/harness/packet.h"
+#include "tests/harness/pcapng_reader.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <sched.h>
+#include <set>
+
+namespace responder::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace packet;
+
+// Goes with everything in it. `octets`: it is a file system of its own, with so much room.
+class Folder {
+  public:
+    explicit Folder(std::uint64_t octets = 0) : is_mounted_(octets != 0) {
+        std::string pattern = fs::temp_directory_path() / "capture-XXXXXX";
+        if (mkdtemp(pattern.data()) == nullptr)
+            throw std::runtime_error("mkdtemp");
+        path_ = pattern;
+        if (!is_mounted_)
+            return;
+        // In a mount namespace of this process, of which nothing is left when it ends.
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount("none", pattern.c_str(), "tmpfs", 0, ("size=" + std::to_string(octets)).c_str()) != 0)
+            throw std::runtime_error("mount a tmpfs");
+    }
+    ~Folder() {
+        if (is_mounted_)
+            umount2(path_.c_str(), MNT_DETACH);
+        fs::remove_all(path_);
+    }
+    std::string operator/(const std::string& name) const { return path_ / name; }
+    std::vector<std::string> files() const { // sorted
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(path_))
+            names.push_back(entry.path());
+        std::ranges::sort(names);
+        return names;
+    }
+
+  private:
+    fs::path path_;
+    bool is_mounted_;
+};
+
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
+std::vector<Octets> octets_of(const PcapngFile& file) {
+    std::vector<Octets> all;
+    for (const PcapngPacket& packet : file.packets)
+        all.push_back(packet.octets);
+    return all;
+}
+
+FrameSpec spec_of(const Lab& lab) {
+    FrameSpec spec;
+    spec.source_mac = lab.from().mac;
+    spec.destination_mac = lab.to().mac;
+    spec.source = *IpAddress::parse("198.18.0.1");
+    spec.destination = *IpAddress::parse("198.18.0.2");
+    return spec;
+}
+
+Arguments capture_into(const std::string& file, Arguments more = {}) {
+    more.insert(more.begin(), {"--pcap", file});
+    return more;
+}
+
+TEST(CaptureOfTestTraffic, EveryFrameOctetByOctetWithItsTime) {
+    const Folder folder;
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, capture_into(folder / "a.pcapng"));
+    const std::uint64_t begin = now_ns();
+    std::vector<Octets> sent;
+    for (unsigned i = 0; i < 300; ++i) {
+        const Packet inner = i % 2 == 0 ? Ipv4{.id = i} / Udp{} / payload(i * 4) : Ipv6{} / Udp{} / payload(i * 4);
+        sent.push_back(i % 3 == 0   ? Ethernet{} / Vlan{.id = 5, .priority = 3} / inner
+                       : i % 3 == 1 ? Ethernet{} / Vlan{.id = 7, .protocol = s_tag} / Vlan{.id = 6} / inner
+                                    : Ethernet{} / inner);
+        sender.send(sent.back());
+        sender.send(Ethernet{} / Ipv4{} / Tcp{}); // is no test traffic
+    }
+    const Json summary = sink.end(SIGTERM);
+    const std::uint64_t end = now_ns();
+    EXPECT_EQ(test_frames(summary), 300U);
+    const PcapngFile file = read_pcapng(folder / "a.pcapng");
+    EXPECT_EQ(octets_of(file), sent);
+    std::uint64_t last = begin;
+    for (const PcapngPacket& packet : file.packets) {
+        EXPECT_GT(packet.time_ns, last);
+        EXPECT_EQ(packet.length, packet.octets.size());
+        EXPECT_EQ(packet.flags, 1U);
+        EXPECT_EQ(packet.queue, 0U);
+        EXPECT_EQ(packet.lost_before, 0U);
+        EXPECT_EQ(packet.comment, "") << "there is nothing to say";
+        last = packet.time_ns;
+    }
+    EXPECT_LT(last, end);
+    ASSERT_EQ(file.interfaces.size(), 1U);
+    EXPECT_EQ(file.interfaces[0].text(2), lab.to().name);
+    EXPECT_EQ(file.section.text(4).substr(0, 9), "xdp-sink ");
+    ASSERT_EQ(file.statistics.size(), 1U);
+    EXPECT_EQ(file.statistics[0].number(4), 600U) << "NIC received";
+    EXPECT_EQ(file.statistics[0].number(5), 0U);
+    EXPECT_EQ(file.statistics[0].number(7), 0U);
+    EXPECT_EQ(file.statistics[0].number(8), 300U);
+    const Json& capture = summary["capture"];
+    EXPECT_EQ(capture["file"], folder / "a.pcapng");
+    EXPECT_EQ(capture["files"], 1U);
+    EXPECT_EQ(capture["bytes"], file.size);
+    EXPECT_EQ(capture["written_frames"], 300U);
+    EXPECT_EQ(capture["lost_frames"], 0U);
+    EXPECT_EQ(capture["why_over"], "");
+}
+
+TEST(CaptureOfTestTraffic, SaysBesideAFrameWhatIsUnusualAboutIt) {
+    const Folder folder;
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab);
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, capture_into(folder / "a.pcapng"));
+    for (const std::uint64_t number : {0, 1, 2, 5, 5, 6, 4, 8, 9, 5000, 10})
+        sender.send(build_frame(spec, number));
+    for (const std::uint64_t number : {11, 14}) {
+        Octets frame = build_frame(spec, number);
+        frame.back() ^= 1;
+        sender.send(frame);
+    }
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 13U);
+    const std::string comments = run({"tshark", "-r", folder / "a.pcapng", "-T", "fields", "-e", "frame.comment"});
+    EXPECT_EQ(comments, "\n\n\n"
+                        "stream 0: 2 frames missing before this one\n"
+                        "stream 0: duplicate\n"
+                        "\n"
+                        "stream 0: late\n"
+                        "stream 0: 1 frame missing before this one\n"
+                        "\n"
+                        "stream 0: stray\n"
+                        "\n"
+                        "stream 0: 1 octets of the payload wrong\n"
+                        "stream 0: 2 frames missing before this one, 1 octets of the payload wrong\n");
+}
+
+TEST(CaptureOfTestTraffic, OfAllQueues) {
+    const Folder folder;
+    const Lab lab({.queues = 2});
+    FrameSpec spec = spec_of(lab);
+    spec.source_ports = {1000, 1031}; // by which a flow's queue is chosen
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, capture_into(folder / "a.pcapng"));
+    for (std::uint64_t number = 0; number < 400; ++number)
+        sender.send(build_frame(spec, number));
+    const Json summary = sink.end();
+    const PcapngFile file = read_pcapng(folder / "a.pcapng");
+    ASSERT_EQ(file.packets.size(), 400U);
+    std::array<std::uint64_t, 2> of_queue{}, last{};
+    for (const PcapngPacket& packet : file.packets) {
+        ASSERT_LT(packet.queue, 2U);
+        ++of_queue[packet.queue];
+        EXPECT_GT(packet.time_ns, last[packet.queue]);
+        last[packet.queue] = packet.time_ns;
+    }
+    for (const Json& queue : summary["ports"][0]["by_queue"]) {
+        EXPECT_GT(queue["test_frames"], 0U);
+        EXPECT_EQ(queue["test_frames"], of_queue.at(queue["queue"]));
+    }
+}
+
+TEST(CaptureOfTestTraffic, KeepsTheBeginningOfEachFrame) {
+    const Folder folder;
+    const Lab lab;
+    Sink sink(lab, capture_into(folder / "a.pcapng", {"--pcap-snaplen", "60"}));
+    generate(lab, {"--count", "100", "--size", "64,1518"});
+    sink.end();
+    const PcapngFile file = read_pcapng(folder / "a.pcapng");
+    ASSERT_EQ(file.packets.size(), 100U);
+    std::set<std::uint32_t> lengths;
+    for (const PcapngPacket& packet : file.packets) {
+        EXPECT_EQ(packet.octets.size(), 60U);
+        lengths.insert(packet.length);
+    }
+    EXPECT_EQ(lengths, (std::set<std::uint32_t>{60, 1514}));
+}
+
+TEST(CaptureOfAllTraffic, AlsoWhatPassesUp) {
+    for (const char* mode : {"native", "generic"}) {
+        const Folder folder;
+        const Lab lab;
+        PacketSocket sender(lab.tester, "tx1");
+        Sink sink(lab, capture_into(folder / "a.pcapng", {"--pcap-traffic", "all", "--mode", mode}));
+        std::vector<Octets> test, passing;
+        for (unsigned i = 0; i < 50; ++i) {
+            test.push_back(Ethernet{} / Vlan{.id = 5} / Ipv4{.id = i} / Udp{} / payload(i));
+            passing.push_back(Ethernet{} / Vlan{.id = i + 1} / Ipv4{} / Tcp{} / payload(i * 20));
+            passing.push_back(Ethernet{.destination = stranger_mac, .type = 0x88b5} / payload(46 + i));
+            sender.send(test.back());
+            sender.send(passing[2 * i]);
+            sender.send(passing[2 * i + 1]);
+        }
+        const Json summary = sink.end();
+        EXPECT_EQ(summary["capture"]["written_frames"], 150U) << mode;
+        const PcapngFile file = read_pcapng(folder / "a.pcapng");
+        std::vector<Octets> captured_test, captured_passing;
+        std::uint64_t last = 0;
+        for (const PcapngPacket& packet : file.packets) {
+            const bool is_test = std::ranges::find(test, packet.octets) != test.end();
+            (is_test ? captured_test : captured_passing).push_back(packet.octets);
+            EXPECT_EQ(packet.length, packet.octets.size());
+            if (!is_test) {
+                EXPECT_GT(packet.time_ns, last) << "in order of their own";
+                last = packet.time_ns;
+            }
+        }
+        EXPECT_EQ(captured_test, test) << mode;
+        EXPECT_EQ(captured_passing, passing) << mode;
+    }
+}
+
+TEST(CaptureFiles, KeepsTheNewestOfTheirSize) {
+    const Folder folder;
+    const Lab lab;
+    Sink sink(lab, capture_into(folder / "a.pcapng", {"--pcap-size", "1M", "--pcap-files", "2"}));
+    const std::uint64_t sent =
+        frames_sent(generate(lab, {"--count", "3000", "--size", "1518", "--rate", "20000", "--streams", "1"}));
+    const Json summary = sink.end();
+    ASSERT_EQ(sent, 3000U);
+    EXPECT_EQ(test_frames(summary), 3000U);
+    EXPECT_EQ(summary["capture"]["written_frames"], 3000U);
+    EXPECT_EQ(summary["capture"]["files"], 5U);
+    const std::vector<std::string> files = folder.files();
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_EQ(summary["capture"]["file"], files[1]);
+    std::uint64_t numbered = 0;
+    for (const std::string& name : files) {
+        const PcapngFile file = read_pcapng(name);
+        EXPECT_LE(file.size, 1'000'000U);
+        EXPECT_FALSE(file.packets.empty());
+        numbered += file.packets.size();
+    }
+    EXPECT_EQ(read_pcapng(files[1]).statistics.at(0).number(8), 3000U);
+    EXPECT_GT(numbered, 600U) << "a file but the last is full";
+}
+
+TEST(CaptureFiles, WithItsSizeTheCaptureIsOverAndTheRunGoesOn) {
+    const Folder folder;
+    const Lab lab;
+    Sink sink(lab, capture_into(folder / "a.pcapng", {"--pcap-size", "1M"}));
+    generate(lab, {"--count", "1000", "--size", "1518", "--rate", "20000"});
+    const std::string over = "the capture is over: " + (folder / "a.pcapng") + " has reached --pcap-size 1000000";
+    EXPECT_TRUE(sink.process().wait_for_err(over + "; the measurement goes on")) << sink.process().err();
+    generate(lab, {"--count", "1000", "--size", "1518", "--rate", "20000"});
+    const Json summary = sink.end();
+    EXPECT_EQ(test_frames(summary), 2000U);
+    const PcapngFile file = read_pcapng(folder / "a.pcapng");
+    EXPECT_LE(file.size, 1'000'000U);
+    EXPECT_GT(file.packets.size(), 600U);
+    const Json& capture = summary["capture"];
+    EXPECT_EQ(capture["written_frames"], file.packets.size());
+    EXPECT_EQ(capture["written_frames"].get<std::uint64_t>() + capture["lost_frames"].get<std::uint64_t>() +
+                  capture["frames_after_it_was_over"].get<std::uint64_t>(),
+              2000U);
+}
+
+TEST(CaptureFiles, AFullDiskIsNoMatterOfTheMeasurement) {
+    const Folder folder(1U << 20);
+    const Lab lab;
+    Sink sink(lab, capture_into(folder / "a.pcapng", {"--expect-frames", "2000"}));
+    generate(lab, {"--count", "1000", "--size", "1518", "--rate", "20000"});
+    EXPECT_TRUE(sink.process().wait_for_err("the capture is over: write " + (folder / "a.pcapng") +
+                                            ": No space left on device; the measurement goes on"));
+    generate(lab, {"--count", "1000", "--size", "1518", "--rate", "20000"});
+    const Json summary = sink.end();
+    EXPECT_EQ(summary["verdict"]["result"], "PASS");
+    EXPECT_EQ(summary["ports"][0]["streams"]["list"][0]["frames"], 2000U);
+    const Json& capture = summary["capture"];
+    EXPECT_EQ(capture["why_over"], "write " + (folder / "a.pcapng") + ": No space left on device");
+    EXPECT_EQ(capture["written_frames"].get<std::uint64_t>() + capture["lost_frames"].get<std::uint64_t>() +
+                  capture["frames_after_it_was_over"].get<std::uint64_t>(),
+              2000U);
+    const PcapngFile file = read_pcapng(folder / "a.pcapng"); // whole
+    EXPECT_GT(file.packets.size(), 500U);
+    EXPECT_EQ(capture["written_frames"], file.packets.size());
+}
+
+TEST(CaptureToStandardOutput, TheTextGoesToStandardError) {
+    const Lab lab;
+    Sink sink(lab, capture_into("-"), {.json = false});
+    generate(lab, {"--count", "500", "--rate", "10000"});
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    const PcapngFile file = parse_pcapng({out.begin(), out.end()});
+    EXPECT_EQ(file.packets.size(), 500U);
+    EXPECT_TRUE(contains(sink.process().err(), "  test frames      500, "));
+    EXPECT_TRUE(contains(sink.process().err(), "capture: standard output, 500 frames in ")) << sink.process().err();
+}
+
+TEST(CaptureToStandardOutput, AReaderThatIsGoneIsNoMatterOfTheMeasurement) {
+    const Lab lab;
+    Sink sink(lab, capture_into("-"), {.process = {.out = Process::Output::pipe_without_reader}, .json = false});
+    EXPECT_TRUE(sink.process().wait_for_err("the capture is over: write standard output: its reader has gone"));
+    generate(lab, {"--count", "500"});
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    EXPECT_TRUE(contains(sink.process().err(), "  test frames      500, "));
+}
+
+TEST(CaptureRefused, AFileThatCannotBeMade) {
+    const Folder folder;
+    const Lab lab;
+    expect_refused(lab, capture_into(folder / "none/a.pcapng"), exit_io,
+                   {"--pcap: open " + (folder / "none/a.pcapng") + ": No such file or directory"});
+}
+
+} // namespace
+} // namespace responder::test
