@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include "delay.h"
+#include "iperf.h"
 #include "sequence.h"
 
 /* ---- what is test traffic (bpf/match.h applies it) ---- */
@@ -75,12 +76,22 @@ struct match_cfg {
 	struct match_mac source_mac[MATCH_MACS], destination_mac[MATCH_MACS];
 };
 
+/* UDP to this port carries numbers of this format, enum stream_format: it is followed, and goes where it goes anyway. */
+struct watch_port {
+	__u16 port, format;
+};
+
+enum { WATCH_PORTS = 16 };
+
 struct sink_cfg {
 	struct match_cfg match;
 	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
 	__u32 stream_slots;     /* places for streams that each table has, a power of two; 0: streams are not followed */
 	__u8 streams_by_cpu;    /* a table of streams for each CPU, not for each queue */
+	__u32 first_table;      /* that is the program's own; those before it are of the sockets' readers */
 	__u8 to_socket;         /* test frames go to an AF_XDP socket, and whoever reads it follows the streams */
+	__u8 watch_count;       /* 0 where streams are not followed */
+	struct watch_port watch[WATCH_PORTS];
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
@@ -197,11 +208,23 @@ struct sink_arrival {
 
 /* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */
 
+/* X(identifier, name); each is in signature/. The first two are recognised on any port, the others on a watched one. */
+#define STREAM_FORMATS(X) \
+	X(OURS, "xdp-responder") \
+	X(PKTGEN, "pktgen") \
+	X(IPERF3, "iperf3")             /* as wide as it seems to be */ \
+	X(IPERF3_32, "iperf3-32") \
+	X(IPERF3_64, "iperf3-64") \
+	X(IPERF2, "iperf2")
+
 enum stream_format {
 	STREAM_NONE,            /* this place is free */
-	STREAM_OURS,            /* signature/ours.h */
-	STREAM_PKTGEN,          /* signature/pktgen.h */
+#define X(id, name) STREAM_##id,
+	STREAM_FORMATS(X)
+#undef X
 };
+
+static __always_inline int stream_is_iperf(__u32 format) { return format >= STREAM_IPERF3; }
 
 /*
  * What makes two frames ones of the same stream. Of our own streams over IPv4, that is all in the first eight octets, so that
@@ -212,7 +235,7 @@ struct stream_key {
 	__u8 format;            /* enum stream_format */
 	__u8 ip;                /* 4 or 6 */
 	__be32 source[4];       /* IPv4: in [0] */
-	__be32 destination[4];  /* of STREAM_PKTGEN, which numbers no streams; 0 otherwise, like the ports */
+	__be32 destination[4];  /* 0 of STREAM_OURS, which numbers its streams, like the ports */
 	__be16 source_port, destination_port;
 } __attribute__((aligned(8))); /* compared in words */
 
@@ -233,6 +256,7 @@ struct stream {
 	struct sequence sequence;
 	struct delay delay;     /* of frames that say when they were sent */
 	struct stream_payload payload;
+	struct iperf iperf;     /* of iperf's */
 };
 
 /* Value of sink_unplaced; key: table. Test frames that have a signature and are in no stream. Only rise. */

@@ -43,8 +43,9 @@ static __always_inline void count(__u32 queue, __u32 slot, __u64 length, const s
 	c->payload_bytes += f->payload_bytes;
 }
 
-static __always_inline void watch_flow(const struct frame *f, struct span s, __u32 slot)
+static __noinline int watch_flow(const struct frame *f, const __u8 *data, const __u8 *end, __u32 slot)
 {
+	struct span s = { data, end };
 	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
 	const struct iphdr *ip4 = frame_ipv4(f, s);
 	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
@@ -60,7 +61,7 @@ static __always_inline void watch_flow(const struct frame *f, struct span s, __u
 	__u64 *frames;
 
 	if (!FRAME_FITS(eth, s))
-		return;
+		return 0;
 	__builtin_memcpy(key.destination_mac, eth->h_dest, ETH_ALEN);
 	if (ip4) {
 		key.source[0] = ip4->saddr;
@@ -74,9 +75,10 @@ static __always_inline void watch_flow(const struct frame *f, struct span s, __u
 		__u64 first = 1;
 
 		bpf_map_update_elem(&sink_flows, &key, &first, BPF_NOEXIST);
-		return;
+		return 0;
 	}
 	__sync_fetch_and_add(frames, 1);
+	return 0;
 }
 
 #endif

@@ -92,6 +92,12 @@ static __always_inline int match_is_control(const __u8 *destination_mac)
 	return (*(const word32 *)destination_mac & to_net32(0xffffff00)) == to_net32(0x0180c200);
 }
 
+static __always_inline int match_to_us(const __u8 *destination_mac, const volatile struct match_cfg *cfg,
+				       const __u8 *own_mac)
+{
+	return likely(match_mac_equal(destination_mac, own_mac)) || (destination_mac[0] & 1) || cfg->any_mac;
+}
+
 /* IGMP's younger sibling MLD is not in here: only what resolves addresses and finds routers (RFC 4861). */
 static __always_inline int match_is_nd(const struct frame *f, struct span s)
 {
@@ -219,7 +225,7 @@ static __always_inline int match_frame(const struct frame *f, struct span s, con
 	if (unlikely(!match_is_identified(f, s, cfg)))
 		return match_reason(f);
 
-	if (unlikely(!match_mac_equal(eth->h_dest, own_mac)) && !(eth->h_dest[0] & 1) && !cfg->any_mac)
+	if (unlikely(!match_to_us(eth->h_dest, cfg, own_mac)))
 		return SINK_OTHER_MAC;
 	return likely(!cfg->restricts) ? MATCH_TEST : match_restrictions(f, s, cfg);
 }

@@ -129,6 +129,14 @@ static __always_inline void sequence_begin(struct sequence *q, __u64 number)
 	*sequence_word(q, number) = (sequence_bit(number) << 1) - 1;
 }
 
+/* Before the first: its sender begins with this number, so that what is missing from there on is lost. */
+static __always_inline void sequence_expect(struct sequence *q, __u64 number)
+{
+	sequence_begin(q, SEQUENCE_BASE + number - 1);
+	q->first++;
+	q->arrived = 0;
+}
+
 /* All that is in the window and has not come is lost: at the end of a stream, or before it begins anew. */
 static __always_inline void sequence_flush(struct sequence *q)
 {

@@ -71,14 +71,13 @@ static __always_inline __u32 answer(const struct frame *f, struct span s, __u32 
 	return slot;
 }
 
-/* What becomes of a test frame that has been counted. */
-static __always_inline int consume(struct xdp_md *ctx, const struct frame *f, struct span s)
+/* UDP that passes, to a watched port: as far as a socket of this machine may get it. */
+static __always_inline int is_watched(const struct frame *f, struct span s)
 {
-	if (sink_cfg.to_socket)
-		return steer(ctx, f, s);
-	if (sink_cfg.stream_slots)
-		stream_follow(f, s, stream_table(ctx->rx_queue_index));
-	return XDP_DROP;
+	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
+
+	return sink_cfg.watch_count && FRAME_FITS(eth, s) && stream_watched(f->destination_port) != STREAM_NONE &&
+	       match_to_us(eth->h_dest, &sink_cfg.match, sink_own_mac.bytes);
 }
 
 /* Any frame at all. Here come those that are not plain, that are not test traffic, and that are to be answered. */
@@ -101,12 +100,15 @@ static __noinline int sink_any(struct xdp_md *ctx)
 	slot = match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes);
 	if (sink_cfg.answer4 || sink_cfg.answer6)
 		slot = answer(f, s, slot);
+	if (sink_cfg.stream_slots &&
+	    (slot == MATCH_TEST ? !sink_cfg.to_socket : slot == SINK_UDP && is_watched(f, s)))
+		stream_follow(f, s, stream_table(queue));
 	if (slot == MATCH_TEST) {
 		count(queue, match_size_bin(length), length, f);
-		return consume(ctx, f, s);
+		return sink_cfg.to_socket ? steer(ctx, f, s) : XDP_DROP;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
-		watch_flow(f, s, slot);
+		watch_flow(f, s.data, s.end, slot);
 	count(queue, slot, length, f);
 	if (slot < SINK_ANSWER_END)
 		return XDP_TX;
@@ -122,7 +124,11 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer4 || sink_cfg.answer6))
 		return sink_any(ctx); /* a ping may be test traffic, under --all, and is answered all the same */
 	count(ctx->rx_queue_index, match_size_bin(length), length, f);
-	return consume(ctx, f, s);
+	if (sink_cfg.to_socket)
+		return steer(ctx, f, s);
+	if (sink_cfg.stream_slots)
+		stream_follow(f, s, stream_table(ctx->rx_queue_index));
+	return XDP_DROP;
 }
 
 /*

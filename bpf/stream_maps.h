@@ -48,9 +48,20 @@ static __always_inline void stream_followed(struct stream *stream, __u32 sequenc
 	(void)kind;
 }
 
+static __always_inline __u32 stream_watched(__u32 port)
+{
+	for (__u32 i = 0; i < WATCH_PORTS; i++) {
+		if (i >= sink_cfg.watch_count)
+			break;
+		if (sink_cfg.watch[i].port == port)
+			return sink_cfg.watch[i].format;
+	}
+	return STREAM_NONE;
+}
+
 static __always_inline __u32 stream_table(__u32 queue)
 {
-	return sink_cfg.streams_by_cpu ? bpf_get_smp_processor_id() : queue;
+	return sink_cfg.first_table + (sink_cfg.streams_by_cpu ? bpf_get_smp_processor_id() : queue);
 }
 
 #endif

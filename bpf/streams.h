@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Test frames into streams: finds a frame's signature, the stream that it names, and follows the stream's sequence numbers.
+ * Frames into streams: finds a frame's signature, the stream that it names, and follows the stream's sequence numbers.
  * Plain C: the tables and the clock are those of the includer.
  *
  * A table is a hash table in an array. Only one CPU at a time writes to it (see struct stream), so nothing in here needs a
@@ -12,6 +12,8 @@
 
 #include "abi.h"
 #include "parse.h"
+#include "signature/iperf2.h"
+#include "signature/iperf3.h"
 #include "signature/ours.h"
 #include "signature/pktgen.h"
 
@@ -26,15 +28,16 @@ static struct stream_unplaced *stream_unplaced_of(__u32 table);
 static __u64 stream_arrival(__u32 sent);        /* of CLOCK_TAI, if `sent` is known; of any clock otherwise */
 /* The frame belongs to this one. `kind`: enum sequence_kind. */
 static void stream_followed(struct stream *stream, __u32 sequence, int kind);
+static __u32 stream_watched(__u32 port);        /* the format that a port is watched for; STREAM_NONE: it is not */
 
 /* ---- */
 
 struct stream_packet {
 	struct stream_key key;
 	__u32 table;
-	__u32 sequence;
-	__u32 sent;             /* nanoseconds modulo 2^32 of the sender's CLOCK_TAI; 0: unknown */
-	__u32 zero;
+	__u32 is_last;          /* of iperf 2, which says nothing but that no more will come */
+	__u64 number;           /* a sequence number of 32 bits; of iperf's formats as in struct iperf_datagram, like the time */
+	__u64 sent;             /* nanoseconds modulo 2^32 of the sender's CLOCK_TAI; 0: unknown */
 };
 
 static __always_inline int stream_key_equal(const struct stream_key *a, const struct stream_key *b)
@@ -58,7 +61,7 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 {
 	__u32 address = key->source[0] ^ key->source[1] ^ key->source[2] ^ key->source[3];
 
-	if (key->format == STREAM_PKTGEN)
+	if (key->format != STREAM_OURS)
 		address ^= key->destination[0] ^ key->destination[3] ^ (__u32)(key->source_port << 16 | key->destination_port);
 	return stream_hash4(key->stream, address);
 }
@@ -80,10 +83,54 @@ static __always_inline void stream_count(struct stream *stream, __u32 sequence, 
 	stream_followed(stream, sequence, kind);
 }
 
+static __always_inline enum iperf_kind stream_iperf_kind(__u32 format)
+{
+	return format == STREAM_IPERF2	    ? IPERF_2
+	       : format == STREAM_IPERF3_32 ? IPERF_3_32
+	       : format == STREAM_IPERF3_64 ? IPERF_3_64
+					    : IPERF_3_GUESS;
+}
+
+verified_apart int stream_iperf_read(struct stream *stream, const struct stream_packet *packet, __u64 now)
+{
+	if (stream && packet) {
+		const struct iperf_datagram datagram = { packet->number, packet->sent, now };
+
+		if (packet->is_last)
+			iperf_last(&stream->iperf, &datagram);
+		else
+			iperf_read(&stream->iperf, &stream->sequence, &datagram, stream_iperf_kind(packet->key.format));
+	}
+	return 0;
+}
+
+verified_apart int stream_iperf_taken(struct stream *stream, int is_stray)
+{
+	if (stream)
+		iperf_taken(&stream->iperf, &stream->sequence, is_stray, stream_iperf_kind(stream->key.format));
+	return 0;
+}
+
+static __always_inline void stream_count_iperf(struct stream *stream, const struct stream_packet *packet)
+{
+	__u64 now = stream_arrival(1);
+	int kind;
+
+	stream_iperf_read(stream, packet, now);
+	if (packet->is_last)
+		return;
+	stream->frames++;
+	kind = sequence_take(&stream->sequence, (__u32)stream->iperf.number, now);
+	stream_iperf_taken(stream, kind == SEQUENCE_STRAY);
+	delay_take(&stream->delay, (__u32)now, (__u32)(packet->sent * 1000));
+	stream_followed(stream, (__u32)stream->iperf.number, kind);
+}
+
 /* Any stream, wherever it lies, or a new one. */
 verified_apart int stream_take(const struct stream_packet *packet)
 {
 	struct stream_unplaced *unplaced;
+	struct stream *stream = NULL;
 	__u32 hash, table;
 
 	if (!packet)
@@ -91,20 +138,25 @@ verified_apart int stream_take(const struct stream_packet *packet)
 	table = packet->table;
 	hash = stream_hash(&packet->key);
 	for (__u32 i = 0; i < STREAM_PROBES; i++) {
-		struct stream *stream = stream_place(table, hash + i);
-
+		stream = stream_place(table, hash + i);
 		if (!stream)
 			return 0; /* cannot be */
-		if (stream->key.format == STREAM_NONE)
+		if (stream->key.format == STREAM_NONE && !packet->is_last)
 			stream->key = packet->key;
 		else if (!stream_key_equal(&stream->key, &packet->key))
-			continue;
-		stream_count(stream, packet->sequence, packet->sent);
-		return 0;
+			stream = NULL;
+		if (stream)
+			break;
 	}
-	unplaced = stream_unplaced_of(table);
-	if (unplaced)
-		unplaced->no_room++;
+	if (!stream) {
+		unplaced = packet->is_last ? NULL : stream_unplaced_of(table);
+		if (unplaced)
+			unplaced->no_room++;
+	} else if (stream_is_iperf(packet->key.format)) {
+		stream_count_iperf(stream, packet);
+	} else {
+		stream_count(stream, (__u32)packet->number, (__u32)packet->sent);
+	}
 	return 0;
 }
 
@@ -117,7 +169,7 @@ static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
 	return stream | STREAM_OURS << 16 | 4 << 24 | (__u64)source << 32;
 }
 
-/* When the frame says it was sent; 0: it does not. Its check is left to stream_follow(). */
+/* When the frame says it was sent, or 1 if it says so in iperf's way; 0: it does not. stream_follow() looks closer. */
 static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
@@ -125,19 +177,86 @@ static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 
 	keep_pointer(udp);
 	payload = (const __u8 *)(udp + 1);
-	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < OURS_LENGTH ||
-	    payload + OURS_LENGTH > s.end || *(const word16 *)payload != to_net16(OURS_MAGIC))
+	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER)
 		return 0;
+	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end ||
+	    *(const word16 *)payload != to_net16(OURS_MAGIC))
+		return stream_is_iperf(stream_watched(f->destination_port));
 	return to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 }
 
 /* `f` is test traffic. Without a signature nothing happens. */
+static __always_inline void stream_source(struct stream_key *key, const struct frame *f, struct span s)
+{
+	const struct iphdr *ip4 = frame_ipv4(f, s);
+	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+
+	if (ip4)
+		key->source[0] = ip4->saddr;
+	else if (ip6)
+		__builtin_memcpy(key->source, &ip6->saddr, sizeof(key->source));
+}
+
+/* Of formats that number no streams, a stream is a flow. */
+static __always_inline void stream_flow(struct stream_key *key, const struct frame *f, struct span s,
+					const struct udphdr *udp)
+{
+	const struct iphdr *ip4 = frame_ipv4(f, s);
+	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+
+	stream_source(key, f, s);
+	if (ip4)
+		key->destination[0] = ip4->daddr;
+	else if (ip6)
+		__builtin_memcpy(key->destination, &ip6->daddr, sizeof(key->destination));
+	key->source_port = udp->source;
+	key->destination_port = udp->dest;
+}
+
+/*
+ * UDP to a port that is watched for the packet's format, one of iperf's. Number and time of a datagram; 0 where it is
+ * no data.
+ */
+static __attribute__((noinline)) int stream_read_iperf(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
+						       struct stream_packet *packet)
+{
+	__u32 format = packet->key.format, number, number_high = 0, seconds, microseconds;
+
+	if (payload_bytes < IPERF3_LENGTH || payload + IPERF3_LENGTH > end)
+		return 0;
+	if (format == STREAM_IPERF2) {
+		number = to_host32(*(const word32 *)(payload + IPERF2_NUMBER_OFFSET));
+		seconds = to_host32(*(const word32 *)(payload + IPERF2_SECONDS_OFFSET));
+		microseconds = to_host32(*(const word32 *)(payload + IPERF2_MICROSECONDS_OFFSET));
+		if (payload_bytes >= IPERF2_LENGTH_64 && payload + IPERF2_LENGTH_64 <= end &&
+		    *(const word32 *)(payload + IPERF2_FLAGS_OFFSET) & to_net32(IPERF2_FLAG_64)) {
+			number_high = to_host32(*(const word32 *)(payload + IPERF2_NUMBER_HIGH_OFFSET));
+			packet->is_last = number_high >> 31;
+		} else {
+			packet->is_last = number >> 31;
+			number_high = packet->is_last ? ~0U : 0;
+		}
+	} else {
+		seconds = to_host32(*(const word32 *)(payload + IPERF3_SECONDS_OFFSET));
+		microseconds = to_host32(*(const word32 *)(payload + IPERF3_MICROSECONDS_OFFSET));
+		number_high = to_host32(*(const word32 *)(payload + IPERF3_NUMBER_OFFSET));
+		number = 0;
+		if (payload_bytes >= IPERF3_LENGTH_64 && payload + IPERF3_LENGTH_64 <= end)
+			number = to_host32(*(const word32 *)(payload + IPERF3_LENGTH));
+	}
+	packet->number = (__u64)number_high << 32 | number;
+	if (packet->is_last)
+		packet->number = -packet->number;
+	packet->sent = seconds * 1000000ULL + microseconds;
+	return 1;
+}
+
+/* `f` is test traffic, or to a watched port. Without a signature nothing happens. */
 static __always_inline void stream_follow(const struct frame *f, struct span s, __u32 table)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
-	const struct ipv6hdr *ip6;
-	__u32 stream = 0, sequence, sent = 0, is_ours;
+	__u32 format = STREAM_OURS, stream = 0, sequence = 0, sent = 0, is_damaged = 0;
 	const __u8 *payload;
 
 	keep_pointer(udp);
@@ -146,21 +265,14 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < PKTGEN_SEQUENCED_LENGTH ||
 	    payload + PKTGEN_SEQUENCED_LENGTH > s.end)
 		return;
-	is_ours = *(const word16 *)payload == to_net16(OURS_MAGIC);
-	if (likely(is_ours)) {
+	if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC))) {
 		if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end)
 			return;
 		stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
 		sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
-		if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent))) {
-			struct stream_unplaced *unplaced = stream_unplaced_of(table);
-
-			if (unplaced)
-				unplaced->damaged++;
-			return;
-		}
-		if (f->ip == 4 && FRAME_FITS(ip4, s)) {
+		is_damaged = to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent);
+		if (likely(!is_damaged) && f->ip == 4 && FRAME_FITS(ip4, s)) {
 			struct stream *found = stream_place(table, stream_hash4(stream, ip4->saddr));
 
 			if (likely(found && *(const word64 *)&found->key == stream_key_word(stream, ip4->saddr))) {
@@ -169,31 +281,39 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 			}
 		}
 	} else if (*(const word32 *)payload == to_net32(PKTGEN_MAGIC)) {
+		format = STREAM_PKTGEN;
 		sequence = to_host32(*(const word32 *)(payload + PKTGEN_SEQUENCE_OFFSET));
 	} else {
-		return;
+		format = stream_watched(f->destination_port);
+		if (likely(!stream_is_iperf(format)))
+			return;
+	}
+	if (unlikely(is_damaged)) {
+		/* In 2^32 datagrams of iperf 2 there are 2^16 that begin like ours: they are none, nor damaged. */
+		format = stream_watched(f->destination_port);
+		if (format != STREAM_IPERF2) {
+			struct stream_unplaced *unplaced = stream_unplaced_of(table);
+
+			if (unplaced)
+				unplaced->damaged++;
+			return;
+		}
 	}
 
 	struct stream_packet packet = {
-		.key = { .stream = (__u16)stream, .format = is_ours ? STREAM_OURS : STREAM_PKTGEN, .ip = (__u8)f->ip },
+		.key = { .stream = (__u16)stream, .format = (__u8)format, .ip = (__u8)f->ip },
 		.table = table,
-		.sequence = sequence,
+		.number = sequence,
 		.sent = sent,
 	};
 
-	ip4 = frame_ipv4(f, s);
-	ip6 = frame_ipv6(f, s);
-	if (ip4)
-		packet.key.source[0] = ip4->saddr;
-	else if (ip6)
-		__builtin_memcpy(packet.key.source, &ip6->saddr, sizeof(packet.key.source));
-	if (!is_ours) {
-		if (ip4)
-			packet.key.destination[0] = ip4->daddr;
-		else if (ip6)
-			__builtin_memcpy(packet.key.destination, &ip6->daddr, sizeof(packet.key.destination));
-		packet.key.source_port = udp->source;
-		packet.key.destination_port = udp->dest;
+	if (format == STREAM_OURS) {
+		stream_source(&packet.key, f, s);
+	} else {
+		stream_flow(&packet.key, f, s, udp);
+		packet.key.stream = 0;
+		if (stream_is_iperf(format) && !stream_read_iperf(payload, s.end, f->payload_bytes, &packet))
+			return;
 	}
 	stream_take(&packet);
 }

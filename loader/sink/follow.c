@@ -27,6 +27,14 @@ static struct stream_unplaced *stream_unplaced_of(__u32 table)
 	return hand.table->unplaced;
 }
 
+static __u32 stream_watched(__u32 port)
+{
+	for (__u32 i = 0; i < hand.table->watch_count; i++)
+		if (hand.table->watch[i].port == port)
+			return hand.table->watch[i].format;
+	return STREAM_NONE;
+}
+
 static __u64 stream_arrival(__u32 sent)
 {
 	struct timespec now;

@@ -17,6 +17,8 @@ struct follow_table {
 	struct stream *streams;
 	__u32 slots;            /* a power of two */
 	struct stream_unplaced *unplaced;
+	const struct watch_port *watch;
+	__u32 watch_count;
 };
 
 /* One test frame, as long as it is. `arrival`: NULL where nobody took the time; then it is taken here. */

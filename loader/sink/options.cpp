@@ -3,6 +3,7 @@
 #include "loader/sink/options.h"
 
 #include "loader/error.h"
+#include "loader/sink/watch.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -102,7 +103,7 @@ LossLimit LossLimit::parse(std::string_view text) {
 std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv) {
     SinkOptions options;
     options.argv.assign(argv, argv + argc);
-    std::vector<std::string> addresses;
+    std::vector<std::string> addresses, watches;
     std::string mode = "auto";
     std::optional<std::string> engine;
     CaptureOptions capture;
@@ -141,6 +142,11 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
            "--streams", streams,
            "follow the sequence numbers of this many streams, or some more (4096, shared among the queues); 0: of none")
         ->type_name("STREAMS")
+        ->group("The port");
+    add_list(app, "--watch", watches,
+             "follow what another's sender sends to this port, and let it go where it goes: also iperf3 on 5201 and "
+             "iperf2 on 5001, unless none is said",
+             "udp/PORT[:FORMAT]")
         ->group("The port");
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group("The port");
@@ -220,6 +226,10 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         options.max_missed = parse_count("--max-missed", *max_missed, 0);
     if (streams)
         options.streams = static_cast<unsigned>(parse_count("--streams", *streams, 0, most_streams));
+    if (options.streams == 0U && !watches.empty())
+        throw Error(ExitCode::usage, "--watch with --streams 0", "without streams nothing is followed");
+    if (options.streams != 0U)
+        options.watches = parse_watches(watches);
     if (max_loss)
         options.max_loss = LossLimit::parse(*max_loss);
     if (options.max_loss && options.streams == 0U)

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "bpf/abi.h"
 #include "loader/capture/capture_options.h"
 #include "loader/command_line.h"
 #include "loader/match_options.h"
@@ -51,6 +52,7 @@ struct SinkOptions {
     Engine engine = Engine::xdp;
     bool require_zerocopy = false;
     std::optional<unsigned> streams; // most streams that are told apart; 0: none
+    std::vector<watch_port> watches; // with those that are watched anyway
     bool dispatcher = false;
     bool wait = false;
     bool force = false;

@@ -47,12 +47,16 @@ unsigned stream_slots(const SinkOptions& options, unsigned queues_in_use) {
 }
 
 // See struct stream in bpf/abi.h.
-bool streams_by_cpu(const SinkOptions& options, XdpMode mode) {
-    return mode == XdpMode::generic && options.engine == Engine::xdp;
+unsigned reader_tables(const SinkOptions& options, unsigned queues) {
+    return options.engine == Engine::xdp ? 0 : queues;
 }
 
 unsigned stream_tables(const SinkOptions& options, XdpMode mode, unsigned queues) {
-    return streams_by_cpu(options, mode) ? static_cast<unsigned>(std::max(libbpf_num_possible_cpus(), 1)) : queues;
+    const unsigned readers = reader_tables(options, queues);
+    if (readers != 0 && options.watches.empty())
+        return readers; // all that is followed goes to the sockets
+    return readers +
+           (mode == XdpMode::generic ? static_cast<unsigned>(std::max(libbpf_num_possible_cpus(), 1)) : queues);
 }
 
 XskCopy copy_choice(const SinkOptions& options, XdpMode mode) {
@@ -81,7 +85,8 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
     const unsigned tables = stream_tables(options, mode, queues);
     cfg.stream_slots = stream_slots;
-    cfg.streams_by_cpu = streams_by_cpu(options, mode);
+    cfg.streams_by_cpu = mode == XdpMode::generic;
+    cfg.first_table = reader_tables(options, queues);
     cfg.to_socket = sockets != nullptr;
     cfg.exact_arrival = options.capture.has_value();
     cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
@@ -89,6 +94,8 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
         bpf_map__reuse_fd(skeleton.maps.sink_sockets, sockets->map_fd());
     else
         bpf_map__set_autocreate(skeleton.maps.sink_sockets, false); // a kernel may have no such maps
+    cfg.watch_count = static_cast<__u8>(options.watches.size());
+    std::ranges::copy(options.watches, cfg.watch);
     bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * tables, 1U));
     bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
     if (multi_buffer)
@@ -180,7 +187,7 @@ Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, Cap
         streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
                          bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
     if (sockets_)
-        start_readers(first_reader, options.capture ? &*options.capture : nullptr, capture);
+        start_readers(options, first_reader, options.capture ? &*options.capture : nullptr, capture);
     now_ = counters_->empty_snapshot();
     now_.taken = interval_taken_ = started_; // frames that came by the first reading came after this
     poll();
@@ -253,7 +260,7 @@ void Port::attach(const SinkOptions& options, std::vector<std::string>& notes) {
                                     netdev_.name(), driver_text(), native_refused));
 }
 
-void Port::start_readers(unsigned first_reader, const CapturePlan* plan, Capture* capture) {
+void Port::start_readers(const SinkOptions& options, unsigned first_reader, const CapturePlan* plan, Capture* capture) {
     std::uint32_t interface = 0;
     if (capture != nullptr) {
         interface = capture->add_interface({.name = netdev_.name(),
@@ -271,8 +278,11 @@ void Port::start_readers(unsigned first_reader, const CapturePlan* plan, Capture
         got.busy_polling = got.busy_polling && socket.busy_polling();
         got.largest_frame = std::min(got.largest_frame, socket.largest_frame());
         got.cpu.push_back(cpu_of_reader(first_reader + queue));
+        follow_table table = streams_ ? streams_->table(queue) : follow_table{};
+        table.watch = options.watches.data();
+        table.watch_count = static_cast<__u32>(options.watches.size());
         readers_.push_back(std::make_unique<SocketReader>(
-            socket, streams_ ? streams_->table(queue) : follow_table{}, (*program_->variables)->sink_unstamped,
+            socket, table, (*program_->variables)->sink_unstamped,
             capture == nullptr ? nullptr : &capture->tap(interface, queue), got.cpu.back()));
     }
     sockets_obtained_ = std::move(got);

@@ -115,6 +115,7 @@ class Port {
     Interval take_interval() noexcept;
 
     bool follows_streams() const noexcept { return streams_.has_value(); }
+    bool has_seen_a_stream() const noexcept { return streams_ && !streams_->empty(); }
     const StreamReport& streams() const noexcept { return stream_report_; } // as last read
 
     // The run begins only now: the time so far is not a part of it.
@@ -147,7 +148,7 @@ class Port {
 
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
-    void start_readers(unsigned first_reader, const CapturePlan* plan, Capture* capture);
+    void start_readers(const SinkOptions& options, unsigned first_reader, const CapturePlan* plan, Capture* capture);
     bool await_readers(std::uint64_t test_frames) const noexcept;
     std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);

@@ -9,6 +9,7 @@
 #include "loader/error.h"
 #include "loader/json.h"
 #include "loader/sink/figures.h"
+#include "loader/sink/losses.h"
 #include "loader/sink/port.h"
 #include "loader/sink/verdict.h"
 
@@ -34,7 +35,8 @@ enum class Ending { duration, count, signal, interface_gone, program_gone };
 struct RunReport {
     const SinkOptions& options;
     std::span<const Port> ports;
-    std::span<const Books> books; // one a port
+    std::span<const Books> books;     // one a port
+    std::optional<StackLosses> stack; // where ports are watched; of all together
     std::chrono::system_clock::time_point started, ended;
     std::chrono::duration<double> duration; // by a clock that does not step
     Ending ended_by;

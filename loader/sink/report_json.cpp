@@ -5,6 +5,7 @@
 
 #include "loader/command.h"
 #include "loader/sink/report.h"
+#include "loader/sink/watch.h"
 #include "loader/wire.h"
 
 #include <unistd.h>
@@ -74,6 +75,7 @@ void put_run(JsonWriter& json, const SinkOptions& options) {
         json.value(argument);
     json.end_array();
     json.member("kernel", kernel_description());
+    json.member("watches", describe(options.watches));
 }
 
 void put_books(JsonWriter& json, const Books& books) {
@@ -115,7 +117,7 @@ void put_books(JsonWriter& json, const Books& books) {
 void put_stream(JsonWriter& json, const StreamFigures& stream) {
     json.begin_object();
     json.member("name", stream_name(stream.key));
-    json.member("format", stream.key.format == STREAM_OURS ? "xdp-responder" : "pktgen");
+    json.member("format", format_name(static_cast<stream_format>(stream.key.format)));
     if (stream.key.format == STREAM_OURS)
         json.member("stream", stream.key.stream);
     json.member("frames", stream.frames);
@@ -145,6 +147,14 @@ void put_stream(JsonWriter& json, const StreamFigures& stream) {
         json.member("payload_wrong_frames", stream.payload.wrong_frames);
         json.member("payload_wrong_octets", stream.payload.wrong_octets);
     }
+    if (stream.iperf) {
+        json.begin_object("iperf");
+        json.member("packets", stream.iperf->packets);
+        json.member("lost_packets", stream.iperf->lost);
+        json.member("out_of_order", stream.iperf->out_of_order);
+        json.member("jitter_ms", stream.iperf->jitter_ms);
+        json.end_object();
+    }
     if (stream.periods) {
         json.member("loss_periods", stream.periods->count);
         json.member("longest_loss_period", stream.periods->longest);
@@ -171,6 +181,19 @@ void put_streams(JsonWriter& json, const StreamReport& report) {
         put_stream(json, stream);
     json.end_array();
     json.end_object();
+}
+
+void put_losses(JsonWriter& json, const std::vector<LossPlace>& places) {
+    json.begin_array("lost_where");
+    for (const LossPlace& place : places) {
+        json.begin_object();
+        json.member("place", place.key);
+        if (place.frames)
+            json.member("frames", *place.frames);
+        json.member("says", place.text);
+        json.end_object();
+    }
+    json.end_array();
 }
 
 std::string_view ending_name(Ending ending) {
@@ -201,7 +224,7 @@ std::string_view cause_name(Outage::Cause cause) {
     return "";
 }
 
-void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
+void put_port_summary(JsonWriter& json, const Port& port, const Books& books, const std::optional<StackLosses>& stack) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     put_port(json, port);
@@ -231,8 +254,10 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books) {
     put_slots(json, "passed", reason_names, slots);
     if (port.sockets_obtained())
         json.member("arrival_stamped_by", port.stamped_by_reader() ? "reader" : "program");
-    if (port.follows_streams())
+    if (port.follows_streams()) {
         put_streams(json, port.streams());
+        put_losses(json, loss_places(port.streams(), books, stack));
+    }
     json.begin_array("by_queue");
     for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
         const SlotCounts& counts = port.now().queues[queue];
@@ -349,7 +374,7 @@ void JsonReporter::summary(const RunReport& run) {
     json_.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json_.begin_object();
-        put_port_summary(json_, run.ports[i], run.books[i]);
+        put_port_summary(json_, run.ports[i], run.books[i], run.stack);
         json_.end_object();
     }
     json_.end_array();

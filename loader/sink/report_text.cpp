@@ -185,6 +185,9 @@ void print_stream(Buffer& buffer, const StreamFigures& stream) {
     } else if (stream.payload.proved != 0) {
         print(buffer, ", payload as sent");
     }
+    if (stream.iperf)
+        print(buffer, "; as iperf reckons: lost {}/{}, out of order {}, jitter {:.3f} ms", stream.iperf->lost,
+              stream.iperf->packets, stream.iperf->out_of_order, stream.iperf->jitter_ms);
     if (stream.queues > 1)
         print(buffer, "; it came by {} queues, so its order is not known", stream.queues);
     buffer.push_back('\n');
@@ -245,7 +248,22 @@ void print_sockets(Buffer& buffer, const Port& port, const Books& books) {
     }
 }
 
-void print_port(Buffer& buffer, const Port& port, const Books& books) {
+void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
+    print(buffer, "  {:<17}", "lost where");
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        print(buffer, "{}{} ", i == 0 ? "" : ", ", places[i].key);
+        if (places[i].frames)
+            print_count(buffer, *places[i].frames);
+        else
+            print(buffer, "unknown");
+    }
+    buffer.push_back('\n');
+    for (const LossPlace& place : places)
+        if (place.frames != 0U)
+            print(buffer, "    {}: {}\n", place.key, place.text);
+}
+
+void print_port(Buffer& buffer, const Port& port, const Books& books, const std::optional<StackLosses>& stack) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
@@ -273,6 +291,8 @@ void print_port(Buffer& buffer, const Port& port, const Books& books) {
     }
     print_streams(buffer, port);
     print_sockets(buffer, port, books);
+    if (!port.streams().streams.empty())
+        print_losses(buffer, loss_places(port.streams(), books, stack));
     const auto used = std::ranges::count_if(port.now().queues,
                                             [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
     if (port.queues() > 1 || used > 1) {
@@ -393,7 +413,7 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 
 void TextReporter::summary(const RunReport& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i)
-        print_port(buffer_, run.ports[i], run.books[i]);
+        print_port(buffer_, run.ports[i], run.books[i], run.stack);
     if (run.capture != nullptr)
         print_capture(buffer_, *run.capture);
     if (run.verdict) {

@@ -7,6 +7,7 @@
 #include "loader/sink/checks.h"
 #include "loader/sink/flows.h"
 #include "loader/sink/ssh_session.h"
+#include "loader/sink/watch.h"
 #include "loader/wire.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,9 @@ using namespace std::chrono_literals;
 // How often the counters are read. It bounds how exactly the time is known in which traffic flowed, and how far --count
 // and --duration overshoot; shorter costs wake-ups while nothing happens.
 constexpr auto tick_period = 20ms;
+
+// How often sockets are read: some 0.3 ms for the kernel to go through its table.
+constexpr auto stack_period = 100ms;
 
 constexpr auto silence_before_watch = 3s; // about then people look at the screen and wonder
 constexpr auto watch_time = 1s;
@@ -110,6 +114,13 @@ Session::Session(const SinkOptions& options) : options_(options) {
     if (capture_)
         capture_->begin(this_system());
 
+    if (!options.watches.empty()) {
+        std::vector<std::uint16_t> watched;
+        for (const watch_port& watch : options.watches)
+            watched.push_back(watch.port);
+        stack_.emplace(std::move(watched));
+    }
+
     const bool lines = !options.quiet;
     if (options.json || options.json_stream) {
         reporters_.push_back(std::make_unique<JsonReporter>(options.json_stream));
@@ -148,8 +159,9 @@ void Session::introduce() {
                         port.vlan_stripping_switched_off() ? "; VLAN tag stripping is off until the end" : ""));
         if (port.sockets_obtained())
             introduce_sockets(port);
-        say(fmt::format("{}: counts and drops {}; everything else goes up the stack", port.netdev().name(),
-                        describe(port.match())));
+        say(fmt::format("{}: counts and drops {}; everything else goes up the stack{}{}", port.netdev().name(),
+                        describe(port.match()),
+                        options_.watches.empty() ? "" : "; followed on the way: ", describe(options_.watches)));
 
         say(fmt::format("{}: type into the tester: {}", port.netdev().name(),
                         tester_settings(port.match(), port.mac(), options_.addresses)));
@@ -261,7 +273,8 @@ void Session::help_where_nothing_counts() {
         if (!is_silent(port))
             continue;
         const std::vector<std::string> flows = largest_flows(port, watched);
-        say(fmt::format("{}: no test frame yet. {}", port.netdev().name(),
+        say(fmt::format("{}: no test frame yet{}. {}", port.netdev().name(),
+                        port.has_seen_a_stream() ? ", but streams that go up the stack are followed" : "",
                         flows.empty() ? "Nothing else arrives either" : "What passed by in the last second:"));
         for (const std::string& flow : flows)
             say("  " + flow);
@@ -281,6 +294,10 @@ void Session::tick() {
         begin();
     }
     const Clock::time_point now = Clock::now();
+    if (stack_ && now >= next_stack_poll_) {
+        stack_->poll();
+        next_stack_poll_ = now + stack_period;
+    }
     if (now >= next_interval_) {
         report_interval();
         while (next_interval_ <= now)
@@ -406,6 +423,7 @@ ExitCode Session::finish() {
     const RunReport report{.options = options_,
                            .ports = ports_,
                            .books = books,
+                           .stack = stack_ ? std::optional(stack_->losses()) : std::nullopt,
                            .started = started_,
                            .ended = ended,
                            .duration = duration,

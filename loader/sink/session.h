@@ -10,6 +10,7 @@
 #include "loader/sink/options.h"
 #include "loader/sink/port.h"
 #include "loader/sink/report.h"
+#include "loader/sink/stack_losses.h"
 
 #include <chrono>
 #include <memory>
@@ -50,6 +51,8 @@ class Session {
     std::vector<Port> ports_;
     std::vector<std::unique_ptr<Reporter>> reporters_;
     std::vector<IntervalReport> interval_reports_;
+    std::optional<StackWatch> stack_; // where ports are watched
+    Clock::time_point next_stack_poll_;
     std::chrono::system_clock::time_point started_;
     Clock::time_point attached_; // all ports
     Clock::time_point begin_;

@@ -3,6 +3,7 @@
 #include "loader/sink/streams.h"
 
 #include "loader/ip_address.h"
+#include "loader/sink/watch.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -123,6 +124,19 @@ std::optional<DelayVariation> delay_variation(const delay& found) {
                           .clock_steps = found.steps};
 }
 
+std::optional<IperfFigures> iperf_figures_of(const stream& found) {
+    if (!stream_is_iperf(found.key.format))
+        return std::nullopt;
+    const iperf_figures& own = found.iperf.figures;
+    std::uint64_t lost = own.lost;
+    if (found.key.format == STREAM_IPERF2)
+        lost -= std::min<std::uint64_t>(lost, own.out_of_order);
+    return IperfFigures{.packets = own.highest,
+                        .lost = lost,
+                        .out_of_order = own.out_of_order,
+                        .jitter_ms = static_cast<double>(own.jitter) / (1 << IPERF_JITTER_BITS) / 1e3};
+}
+
 StreamFigures figures_of_one_queue(const stream& found) {
     sequence settled = found.sequence;
     sequence_flush(&settled);
@@ -138,7 +152,8 @@ StreamFigures figures_of_one_queue(const stream& found) {
                                              .extent_max = settled.extent_max},
                           .periods = LossPeriods{.count = settled.period_count, .longest = settled.period_max},
                           .delay = delay_variation(found.delay),
-                          .payload = found.payload};
+                          .payload = found.payload,
+                          .iperf = iperf_figures_of(found)};
     std::ranges::copy(settled.period, figures.periods->by_length.begin());
     return figures;
 }
@@ -150,14 +165,16 @@ double StreamFigures::loss_ratio() const noexcept {
 }
 
 std::string stream_name(const stream_key& key) {
-    if (key.format == STREAM_PKTGEN)
-        return fmt::format("pktgen {}:{} to {}:{}", address_text(key, key.source), ntohs(key.source_port),
-                           address_text(key, key.destination), ntohs(key.destination_port));
+    if (key.format != STREAM_OURS)
+        return fmt::format("{} {}:{} to {}:{}", format_name(static_cast<stream_format>(key.format)),
+                           address_text(key, key.source), ntohs(key.source_port), address_text(key, key.destination),
+                           ntohs(key.destination_port));
     return fmt::format("stream {} from {}", key.stream, address_text(key, key.source));
 }
 
 StreamFigures StreamReport::sum() const {
-    StreamFigures all{.lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = std::nullopt};
+    StreamFigures all{
+        .lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = std::nullopt, .iperf = std::nullopt};
     for (const StreamFigures& one : streams)
         add(all, one);
     return all;
@@ -171,6 +188,7 @@ StreamFigures stream_figures(std::span<const stream> on_queues) {
     figures.late.reset();
     figures.periods.reset();
     figures.delay.reset();
+    figures.iperf.reset();
     figures.lost = lost_of(on_queues);
     figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
     figures.payload = {};
@@ -192,7 +210,9 @@ StreamTable::StreamTable(int streams_map, int unplaced_map, unsigned slots, unsi
 follow_table StreamTable::table(unsigned index) const noexcept {
     return {.streams = streams_.data() + std::size_t{slots_} * index,
             .slots = slots_,
-            .unplaced = unplaced_.data() + index};
+            .unplaced = unplaced_.data() + index,
+            .watch = nullptr,
+            .watch_count = 0};
 }
 
 StreamReport StreamTable::read() const {
@@ -215,6 +235,8 @@ StreamReport StreamTable::read() const {
     }
     return report;
 }
+
+bool StreamTable::empty() const noexcept { return std::ranges::none_of(streams_.values(), is_taken); }
 
 std::uint64_t StreamTable::missing() noexcept {
     constexpr std::size_t most_queues = 64;

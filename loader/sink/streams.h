@@ -42,6 +42,14 @@ struct DelayVariation {
     std::uint64_t clock_steps = 0;
 };
 
+// What iperf would print of the same datagrams, by its own formulas (bpf/iperf.h).
+struct IperfFigures {
+    std::uint64_t packets = 0; // the highest number
+    std::uint64_t lost = 0;
+    std::uint64_t out_of_order = 0;
+    double jitter_ms = 0;
+};
+
 struct StreamFigures {
     stream_key key{};
     unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
@@ -55,13 +63,14 @@ struct StreamFigures {
     std::optional<LossPeriods> periods;
     std::optional<DelayVariation> delay; // also unknown where frames do not say when they were sent
     stream_payload payload{};
+    std::optional<IperfFigures> iperf; // of iperf's formats, since its last restart
 
     // From the first frame that came to the last. Both need `lost` to be known.
     std::uint64_t sent() const noexcept { return *lost + frames - duplicate - stray; }
     double loss_ratio() const noexcept;
 };
 
-// "stream 3 from 198.18.0.1", "pktgen 198.18.0.1:9 to 198.18.0.2:9"
+// "stream 3 from 198.18.0.1", "iperf3 198.18.0.1:40000 to 198.18.0.2:5201"
 std::string stream_name(const stream_key& key);
 
 struct StreamReport {
@@ -84,6 +93,7 @@ class StreamTable {
     follow_table table(unsigned index) const noexcept;
 
     StreamReport read() const;
+    bool empty() const noexcept;
     // By now, of all streams whose losses are known; some of them may still come. Allocates nothing.
     std::uint64_t missing() noexcept;
 

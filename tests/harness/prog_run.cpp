@@ -98,6 +98,8 @@ SinkProgram::SinkProgram(const Options& options) {
     cfg_.multi_buffer = options.multi_buffer;
     cfg_.stream_slots = options.stream_slots;
     cfg_.copy_passed = options.copy_passed;
+    cfg_.watch_count = static_cast<__u8>(options.watches.size());
+    std::ranges::copy(options.watches, cfg_.watch);
     bpf_map__set_max_entries(skeleton_->maps.sink_streams, std::max(options.stream_slots, 1U));
     if (!options.address4.empty()) {
         cfg_.answer4 = 1;

@@ -55,6 +55,7 @@ class SinkProgram {
         bool multi_buffer = false;
         unsigned stream_slots = 0;
         unsigned copy_passed = 0;
+        std::vector<watch_port> watches{};
     };
     SinkProgram() : SinkProgram(Options{}) {}
     explicit SinkProgram(const Options& options);

@@ -3,6 +3,7 @@
 // xdp-sink's command line: every option, every kind of wrong value, every combination that is refused.
 
 #include "loader/sink/options.h"
+#include "loader/sink/watch.h"
 #include "tests/unit/command_line.h"
 
 #include <gtest/gtest.h>
@@ -180,6 +181,9 @@ INSTANTIATE_TEST_SUITE_P(
                           {"198.18.1.2", "2001:2::2", "198.18.1.2/33", "198.18.1.2/0", "2001:2::2/0",
                            "::ffff:198.18.1.2/120", "127.0.0.1/8", "224.0.0.1/4", "0.0.0.0/0", "255.255.255.255/32",
                            "ff02::1/64", "::/64", "::1/128", "abc"}},
+                    Wrong{"--watch",
+                          {"5201", "udp/", "udp/0", "udp/65536", "udp/52x1", "tcp/5201", "udp/5201:", "udp/5201:iperf4",
+                           "udp/-1", "none5", "udp/5201:iperf3:2"}},
                     Wrong{"--mode", {"fast", "NATIVE", "xdp"}}, Wrong{"--engine", {"dpdk", "AF_XDP"}},
                     Wrong{"--duration", wrong_times},
                     Wrong{"--interval", {"0", "50ms", "99ms", "0.05", "abc", "-1", "1e300"}},
@@ -195,6 +199,23 @@ INSTANTIATE_TEST_SUITE_P(
                 name += c;
         return name;
     });
+
+std::string watched(Arguments arguments) { return describe(options_of(std::move(arguments)).watches); }
+
+TEST(SinkOptions, WatchedPorts) {
+    EXPECT_EQ(watched({}), "iperf3 on UDP port 5201, iperf2 on UDP port 5001");
+    EXPECT_EQ(watched({"--watch", "none"}), "");
+    EXPECT_EQ(watched({"--streams", "0"}), "") << "nothing is followed";
+    EXPECT_EQ(watched({"--watch", "udp/7000", "--watch", "udp/65535:iperf3-32"}),
+              "iperf3 on UDP port 7000, iperf3-32 on UDP port 65535, iperf3 on UDP port 5201, iperf2 on UDP port 5001");
+    EXPECT_EQ(watched({"--watch", "none,udp/5001,udp/5201:iperf3-64"}),
+              "iperf2 on UDP port 5001, iperf3-64 on UDP port 5201");
+    std::string most = "none";
+    for (int port = 1; port <= WATCH_PORTS; ++port)
+        most += ",udp/" + std::to_string(port) + ":pktgen";
+    EXPECT_EQ(options_of({"--watch", most}).watches.size(), std::size_t{WATCH_PORTS});
+    expect_refused({"eth1", "--watch", most + ",udp/99"}, {"--watch", "udp/99", "more than 16"});
+}
 
 TEST(SinkOptions, OneWrongValueAmongRightOnesIsNamed) {
     expect_refused({"eth1", "--port", "12,0,13"}, {"--port", "0"});
@@ -231,6 +252,8 @@ TEST(SinkOptions, CombinationsThatAreRefused) {
     expect_refused({"eth1", "--address", "10.0.0.1/24", "--address", "10.0.0.2/24"}, {"--address", "10.0.0.2/24"});
     expect_refused({"eth1", "--address", "2001:2::1/64,2001:2::2/64"}, {"--address", "2001:2::2/64"});
     expect_refused({"eth1", "eth2", "eth1"}, {"eth1", "twice"});
+    expect_refused({"eth1", "--watch", "none", "--streams", "0"}, {"--watch", "--streams 0"});
+    expect_refused({"eth1", "--watch", "udp/7000,udp/7000:iperf2"}, {"--watch", "udp/7000:iperf2", "already"});
     // Flags take no value.
     for (const char* flag :
          {"--all", "--promisc", "--wait", "--force", "--dispatcher", "--quiet", "--json", "--json-stream", "--verbose"})

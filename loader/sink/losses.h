@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Where it was lost: one table in the order in which a frame comes by, each line from a counter with a name. What a
+// frame was lost as is counted in one line only; what no counter tells apart is said.
+
+#pragma once
+
+#include "loader/sink/port.h"
+#include "loader/sink/stack_losses.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace responder {
+
+struct LossPlace {
+    std::string_view key;                // "wire"
+    std::optional<std::uint64_t> frames; // unknown where it is
+    std::string text;                    // what was counted, and what it can not tell
+};
+
+// `stack`: where ports are watched; it is of all ports together.
+std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books,
+                                   const std::optional<StackLosses>& stack);
+
+} // namespace responder

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Beside a real iperf: the sink says what was lost before it, and what behind it, and both together are what iperf
+// misses.
+
+#include "tests/harness/packet.h"
+#include "tests/harness/sender_frames.h"
+#include "tests/net/sink.h"
+#include "tests/net/sockets.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <regex>
+#include <utility>
+
+namespace responder::test {
+namespace {
+
+using namespace packet;
+
+const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
+
+std::uint64_t sum_of_streams(const Json& summary, const char* key) {
+    std::uint64_t sum = 0;
+    for (const Json& stream : streams_of(summary))
+        sum += stream.at(key).get<std::uint64_t>();
+    return sum;
+}
+
+const Json& lost_in(const Json& summary, const std::string& place) {
+    for (const Json& each : summary["ports"][0]["lost_where"])
+        if (each["place"] == place)
+            return each;
+    throw std::runtime_error("no place " + place + " in " + summary.dump());
+}
+
+std::uint64_t received(const Lab& lab) {
+    return Json::parse(lab.responder.run({"ip", "-s", "-j", "link", "show", "dev", lab.to().name}))
+        .at(0)["stats64"]["rx"]["packets"];
+}
+
+std::uint64_t buffer_errors(const Lab& lab) {
+    const std::string text = lab.responder.run({"nstat", "-asz", "UdpRcvbufErrors"});
+    std::smatch found;
+    return std::regex_search(text, found, std::regex("UdpRcvbufErrors +([0-9]+)")) ? std::stoull(found[1]) : 0;
+}
+
+class Iperf3Server {
+  public:
+    explicit Iperf3Server(const Lab& lab)
+        : process_({"iperf3", "-s", "-1", "-J"}, {.network_namespace = lab.responder.fd()}) {
+        EXPECT_TRUE(eventually([&] { return !lab.responder.run({"ss", "-Hltn", "sport = :5201"}).empty(); }));
+    }
+    void signal(int number) { process_.signal(number); }
+    Json end() {
+        EXPECT_EQ(process_.wait().code, 0) << process_.out();
+        return Json::parse(process_.out());
+    }
+
+  private:
+    Process process_;
+};
+
+Arguments iperf3_client(Arguments arguments) {
+    Arguments argv{"iperf3", "-u", "-J", "-l", "100", "-c"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
+}
+
+// Datagrams of 100 octets.
+std::uint64_t sent_by(const Json& client) { return client["end"]["sum"]["bytes"].get<std::uint64_t>() / 100; }
+std::uint64_t received_by(const Json& server) {
+    std::uint64_t datagrams = 0;
+    for (const Json& stream : server["end"]["streams"])
+        datagrams += stream["udp"]["packets"].get<std::uint64_t>() - stream["udp"]["lost_packets"].get<std::uint64_t>();
+    return datagrams;
+}
+
+struct Iperf3Run {
+    std::string name;
+    Arguments arguments;
+    std::size_t streams;
+    friend std::ostream& operator<<(std::ostream& out, const Iperf3Run& run) { return out << run.name; }
+};
+
+class WatchIperf3 : public testing::TestWithParam<Iperf3Run> {};
+
+TEST_P(WatchIperf3, FollowsItBesideItsServer) {
+    const Lab lab({.addresses = true, .ipv6 = true});
+    Sink sink(lab, {});
+    Iperf3Server server(lab);
+    Arguments arguments = GetParam().arguments;
+    arguments.insert(arguments.end(), {"-b", "2M", "-k", "2000"});
+    const Json client = Json::parse(run(iperf3_client(arguments), {.network_namespace = lab.tester.fd()}));
+    const Json served = server.end();
+    const Json summary = sink.end();
+    ASSERT_EQ(streams_of(summary).size(), GetParam().streams);
+    EXPECT_EQ(sum_of_streams(summary, "frames"), sent_by(client));
+    for (const Json& stream : streams_of(summary)) {
+        EXPECT_EQ(stream["format"], "iperf3");
+        EXPECT_EQ(stream["lost"], 0U);
+        EXPECT_EQ(stream["stray"], 0U);
+        EXPECT_EQ(stream["restarts"], 0U);
+        EXPECT_EQ(stream["iperf"]["packets"], stream["frames"]);
+        EXPECT_EQ(stream["iperf"]["lost_packets"], 0U);
+        EXPECT_GT(stream["iperf"]["jitter_ms"], 0.0);
+    }
+    EXPECT_EQ(test_frames(summary), 0U);
+    EXPECT_EQ(lost_in(summary, "wire")["frames"], 0U);
+    // What the server has not read when the client ends, it never reads.
+    const std::uint64_t got = received_by(served) + lost_in(summary, "socket")["frames"].get<std::uint64_t>();
+    EXPECT_LE(got, sent_by(client));
+    EXPECT_GE(got + 64, sent_by(client));
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, WatchIperf3,
+                         testing::Values(Iperf3Run{"ipv4_two_streams", {"192.0.2.2", "-P", "2"}, 2},
+                                         Iperf3Run{"ipv4_64_bits", {"192.0.2.2", "--udp-counters-64bit"}, 1},
+                                         Iperf3Run{"ipv6", {"2001:db8::2"}, 1}),
+                         [](const auto& iperf) { return iperf.param.name; });
+
+TEST(Watch, WhatTheServerSendsBackIsNoStreamOfTheClient) {
+    const Lab lab({.addresses = true});
+    Sink sink(lab, {});
+    Iperf3Server server(lab);
+    run(iperf3_client({"192.0.2.2", "-R", "-k", "500", "-b", "2M"}), {.network_namespace = lab.tester.fd()});
+    server.end();
+    EXPECT_TRUE(streams_of(sink.end()).empty());
+}
+
+// Stopped for a while: its socket overflows, and the two reports together account for every datagram.
+TEST(Watch, AnIperf3ServerThatIsTooSlowLosesInTheSocket) {
+    const Lab lab({.addresses = true});
+    Sink sink(lab, {});
+    Iperf3Server server(lab);
+    Process client(iperf3_client({"192.0.2.2", "-t", "4", "-b", "4M"}), {.network_namespace = lab.tester.fd()});
+    ASSERT_TRUE(eventually([&] { return received(lab) > 500; }));
+    server.signal(SIGSTOP);
+    EXPECT_TRUE(eventually([&] { return buffer_errors(lab) > 200; }));
+    server.signal(SIGCONT);
+    ASSERT_EQ(client.wait().code, 0) << client.out();
+    const Json served = server.end();
+    const Json summary = sink.end();
+    const std::uint64_t sent = sent_by(Json::parse(client.out())), socket = lost_in(summary, "socket")["frames"];
+    EXPECT_EQ(sum_of_streams(summary, "frames"), sent);
+    EXPECT_EQ(lost_in(summary, "wire")["frames"], 0U);
+    EXPECT_GT(socket, 200U);
+    EXPECT_LE(received_by(served) + socket, sent);
+    EXPECT_GE(received_by(served) + socket + 64, sent) << "but what the server had not read at the end";
+}
+
+TEST(Watch, Iperf2BesideItsServer) {
+    const Lab lab({.addresses = true});
+    Sink sink(lab, {});
+    Process server({"iperf", "-s", "-u"}, {.network_namespace = lab.responder.fd()});
+    ASSERT_TRUE(eventually([&] { return !lab.responder.run({"ss", "-Hlun", "sport = :5001"}).empty(); }));
+    const std::string report = run({"iperf", "-u", "-c", "192.0.2.2", "-b", "2M", "-n", "150K", "-l", "100"},
+                                   {.network_namespace = lab.tester.fd()});
+    server.signal(SIGKILL);
+    server.wait();
+    const Json summary = sink.end();
+    std::smatch found;
+    const std::string line = report.substr(std::min(report.find("Server Report:"), report.size()));
+    ASSERT_TRUE(std::regex_search(line, found, std::regex("([0-9]+)/ *([0-9]+) \\("))) << report;
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["format"], "iperf2");
+    EXPECT_EQ(stream["lost"], 0U);
+    EXPECT_EQ(stream["iperf"]["packets"], std::stoull(found[2])) << report;
+    EXPECT_EQ(stream["frames"], std::stoull(found[2]) - 1) << "the last one is no data";
+    EXPECT_EQ(stream["iperf"]["lost_packets"].get<std::uint64_t>() +
+                  lost_in(summary, "socket")["frames"].get<std::uint64_t>(),
+              std::stoull(found[1]));
+}
+
+// README's example: nobody serves, and the sink takes it all.
+TEST(Watch, WhereThePortIsTestTrafficItIsFollowedAndDropped) {
+    const Lab lab({.addresses = true});
+    Sink sink(lab, {"--port", "5001"});
+    run({"iperf", "-u", "-c", "192.0.2.2", "-b", "2M", "-n", "50K", "-l", "100", "--no-udp-fin"},
+        {.network_namespace = lab.tester.fd()});
+    const Json summary = sink.end();
+    EXPECT_GE(test_frames(summary), 500U);
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    EXPECT_EQ(streams_of(summary)[0]["format"], "iperf2");
+    EXPECT_EQ(streams_of(summary)[0]["iperf"]["packets"], test_frames(summary)) << "with the last, which is no data";
+    EXPECT_EQ(streams_of(summary)[0]["frames"], test_frames(summary) - 1);
+    EXPECT_EQ(streams_of(summary)[0]["lost"], 0U);
+    EXPECT_EQ(passed(summary, "udp"), 0U);
+}
+
+// As iperf3 would send them.
+void send_iperf3(PacketSocket& sender, std::uint16_t port, std::uint64_t number, unsigned width = 32) {
+    const Octets payload =
+        big_endian(77, 4) + big_endian(number % 1'000'000, 4) + big_endian(number, width / 8) + Octets(88, 0x30);
+    sender.send(Ethernet{} / Ipv4{.source = "192.0.2.1", .destination = "192.0.2.2"} /
+                Udp{.source = 40'000, .destination = port} / Payload{payload});
+    if (number % 128 == 127)
+        std::this_thread::sleep_for(1ms);
+}
+
+TEST(Watch, LossBeforeAndBehindIsToldApartToTheDatagram) {
+    constexpr std::uint64_t datagrams = 3000;
+    const Lab lab({.addresses = true});
+    const UniqueFd reader = udp_socket(lab.responder, "192.0.2.2", 5201);
+    const int room = 100'000;
+    ASSERT_EQ(setsockopt(reader.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {});
+    const std::uint64_t before = received(lab);
+    std::uint64_t lost_before = 0;
+    for (std::uint64_t number = 1; number <= datagrams; ++number) {
+        if (number % 10 == 1) // also the first, whose number is known
+            ++lost_before;
+        else
+            send_iperf3(sender, 5201, number);
+    }
+    ASSERT_TRUE(eventually([&] { return received(lab) - before >= datagrams - lost_before; }));
+    const Json summary = sink.end();
+    const timeval no_time{.tv_sec = 0, .tv_usec = 1000};
+    ASSERT_EQ(setsockopt(reader.get(), SOL_SOCKET, SO_RCVTIMEO, &no_time, sizeof(no_time)), 0);
+    std::uint64_t got = 0;
+    while (!receive_from(reader).empty())
+        ++got;
+    EXPECT_GT(got, 10U);
+    EXPECT_LT(got, datagrams - lost_before);
+    EXPECT_EQ(streams_of(summary).at(0)["lost"], lost_before);
+    EXPECT_EQ(lost_in(summary, "wire")["frames"], lost_before);
+    EXPECT_EQ(lost_in(summary, "NIC")["frames"], 0U);
+    EXPECT_EQ(lost_in(summary, "program")["frames"], 0U);
+    EXPECT_EQ(lost_in(summary, "stack")["frames"], 0U);
+    EXPECT_EQ(lost_in(summary, "socket")["frames"], datagrams - lost_before - got);
+    EXPECT_TRUE(contains(lost_in(summary, "socket")["says"], "all of sockets on watched ports"));
+}
+
+TEST(Watch, LossIsInTheSummaryForPeople) {
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {}, {.json = false});
+    for (std::uint64_t number = 1; number <= 100; ++number)
+        if (number % 10 != 5)
+            send_iperf3(sender, 5201, number);
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    EXPECT_TRUE(
+        contains(out, "    iperf3 192.0.2.1:40000 to 192.0.2.2:5201: 90 frames, lost 10 (10.00 %) in 10 periods"))
+        << out;
+    EXPECT_TRUE(contains(out, "; as iperf reckons: lost 10/100, out of order 0, jitter ")) << out;
+    EXPECT_TRUE(contains(out, "  lost where       wire 10, NIC 0, program 0, stack 0, socket 0\n    wire: ")) << out;
+    EXPECT_TRUE(
+        contains(sink.process().err(), "followed on the way: iperf3 on UDP port 5201, iperf2 on UDP port 5001"));
+}
+
+// As at the line rate of 2.5 Gb/s after 19 minutes.
+TEST(Watch, ANumberThatWrapsIsNoLoss) {
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {"--max-loss", "0"});
+    constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
+    for (std::uint64_t number = wrap - 1000; number < wrap + 1000; ++number)
+        send_iperf3(sender, 5201, number & 0xffffffff);
+    const Json summary = sink.end();
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    EXPECT_EQ(streams_of(summary)[0]["frames"], 2000U);
+    EXPECT_EQ(streams_of(summary)[0]["lost"], 0U);
+    EXPECT_EQ(streams_of(summary)[0]["late"], 0U);
+    EXPECT_EQ(streams_of(summary)[0]["restarts"], 0U);
+}
+
+TEST(Watch, PortsAreAddedAndTakenAway) {
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    const auto send_to_each = [&] {
+        for (std::uint64_t number = 1; number <= 100; ++number) {
+            send_iperf3(sender, 5201, number);
+            send_iperf3(sender, 7000, number, 64);
+        }
+    };
+    {
+        Sink sink(lab, {"--watch", "udp/7000:iperf3-64"});
+        send_to_each();
+        const Json summary = sink.end();
+        ASSERT_EQ(streams_of(summary).size(), 2U);
+        EXPECT_EQ(streams_of(summary)[0]["name"], "iperf3 192.0.2.1:40000 to 192.0.2.2:5201");
+        EXPECT_EQ(streams_of(summary)[1]["name"], "iperf3-64 192.0.2.1:40000 to 192.0.2.2:7000");
+        EXPECT_EQ(sum_of_streams(summary, "frames"), 200U);
+        EXPECT_EQ(sum_of_streams(summary, "lost"), 0U);
+    }
+    Sink sink(lab, {"--watch", "none"});
+    send_to_each();
+    const Json summary = sink.end();
+    EXPECT_TRUE(streams_of(summary).empty());
+    EXPECT_EQ(summary["ports"][0]["lost_where"].size(), 3U) << "no word of sockets";
+}
+
+} // namespace
+} // namespace responder::test
