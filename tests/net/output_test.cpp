@@ -262,7 +262,7 @@ TEST(Output, BalanceAddsUpInText) {
 // A sender's even rate, of which the readings every 20 ms see neither beginning nor end.
 TEST(Output, AverageWhileTrafficFlowedIsTheSendersRate) {
     const Lab lab;
-    Sink sink(lab, {"--expect-rate", "20kfps"});
+    Sink sink(lab, {"--expect-rate", "19.9kfps"});
     const Json generated = generate(lab, {"--rate", "20000", "--duration", "1"});
     const Json summary = sink.end();
     const Json& test = summary["ports"][0]["test"];
