@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include "delay.h"
+#include "histogram.h"
 #include "iperf.h"
 #include "sequence.h"
 
@@ -92,6 +93,8 @@ struct sink_cfg {
 	__u8 to_socket;         /* test frames go to an AF_XDP socket, and whoever reads it follows the streams */
 	__u8 watch_count;       /* 0 where streams are not followed */
 	struct watch_port watch[WATCH_PORTS];
+	__u8 histograms;        /* streams have histograms */
+	__u8 clocks_in_step;    /* a transit time is a delay */
 	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
 	__be32 address4;
 	__be32 address6[4];
@@ -249,14 +252,29 @@ struct stream_payload {
 /*
  * Value of sink_streams. No two CPUs may write to one at a time: each receive queue has a table of its own. In generic mode
  * several CPUs may serve one queue (RPS), and each CPU has one. Where frames go to sockets, the reader of the socket writes.
+ *
+ * It is what a frame in the usual order looks at: one cache line, the last, or all three where it says when it was sent.
+ * Thousands of streams so fit into a processor's cache. All else of a stream is at the same place of other maps.
  */
 struct stream {
-	struct stream_key key;
-	__u64 frames;
-	struct sequence sequence;
 	struct delay delay;     /* of frames that say when they were sent */
+	struct gaps gaps;       /* of these and, with histograms, of all */
+	struct stream_key key __attribute__((aligned(64)));
+	struct sequence_head head;
+	__u64 exact;            /* head.last_ns is of an exact clock */
+} __attribute__((aligned(64)));
+
+/* Value of sink_stream_rests: one a place of sink_streams. */
+struct stream_rest {
+	struct sequence sequence;
 	struct stream_payload payload;
 	struct iperf iperf;     /* of iperf's */
+};
+
+/* Value of sink_histograms: one a place of sink_streams, or none at all. */
+struct stream_histograms {
+	struct histogram gaps;
+	struct histogram delay; /* transit times if clocks_in_step, else beyond the smallest by then */
 };
 
 /* Value of sink_unplaced; key: table. Test frames that have a signature and are in no stream. Only rise. */
@@ -274,6 +292,9 @@ RESPONDER_ASSERT(offsetof(struct match_cfg, destination_mac_count) == offsetof(s
 		 "one look at eight counts");
 RESPONDER_ASSERT(sizeof(struct sink_count) == 32, "a count fills half a cache line");
 RESPONDER_ASSERT(sizeof(struct stream_key) == 40 && offsetof(struct stream_key, source) == 4, "compared in words");
+RESPONDER_ASSERT(offsetof(struct stream, key) == 128 &&
+			 sizeof(struct stream) == 192,
+		 "three cache lines, and each for those frames only that need it");
 RESPONDER_ASSERT(sizeof(struct sink_flow_key) == 52, "no padding: the kernel hashes every byte");
 
 #endif

@@ -55,6 +55,9 @@
 #define to_net16(x) to_host16(x)
 #define to_net32(x) to_host32(x)
 
+/* Without a cast, which in C++ wants another form. */
+static __always_inline __u32 low32(__u64 x) { return x & 0xffffffff; }
+
 /*
  * Bytes of a frame as words, whatever type they are otherwise read as. Frames are at least two-aligned; all machines that
  * we serve load a wider word from there as well.

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the times of sending in one stream's frames say. Only differences of transit times: the clocks of sender and
- * receiver need not agree, only run evenly. Plain C: no map, no helper, no clock.
+ * What the times of one stream's frames say. Plain C: no map, no helper, no clock.
  *
  *     transit(i) = received(i) - sent(i), of two clocks
  *     D(i)       = transit(i) - transit(i - 1), in order of arrival          RFC 3550 section 6.4.1
  *     jitter    += (|D(i)| - jitter) / 16
- *     variation  = transit(i) - the smallest transit                        RFC 5481 section 4.2 (PDV)
+ *     IPDV(i)    = transit(i) - transit(i - 1), in order of sending          RFC 5481 section 4.1, RFC 3393
+ *     PDV(i)     = transit(i) - the smallest transit                         RFC 5481 section 4.2
+ *
+ * All but the transit times themselves are differences: the clocks of sender and receiver need not agree, only run evenly.
+ * Where they do agree, to less than the two seconds that 32 bits tell apart, a transit time is the one-way delay (RFC 7679).
+ *
+ * An IPDV takes two frames with successive numbers, of which the second came right behind the first: a frame that is lost or
+ * late breaks two pairs, and nothing is made up for them. Frames that came twice or are astray have no delay at all.
  */
 #ifndef RESPONDER_DELAY_H
 #define RESPONDER_DELAY_H
@@ -14,42 +20,154 @@
 #include "compiler.h"
 
 /* No network delays a frame by so much more than the one before: one of the clocks was set. In nanoseconds. */
-#define DELAY_STEP 500000000LL
+#define DELAY_STEP 500000000
 
-struct delay {
-	__u64 frames;           /* with a time, and not behind a step */
-	__u32 transit;          /* of the last one, modulo 2^32 */
-	__u32 zero;
-	__u64 jitter16;         /* 16 times the jitter, as in RFC 3550 appendix A.8 */
-	/* Transit times, beyond that of the first. */
-	__s64 last, least, most, sum;
-	__u64 steps;            /* of a clock; the transit time is taken to have been as before */
+/* Why the last frame is not the one before the next. */
+enum delay_apart {
+	DELAY_SUCCESSIVE,       /* it is */
+	DELAY_LATE,             /* it was late */
+	DELAY_DOUBTFUL,         /* its time is far off: damaged, or a clock was set? */
 };
 
-/* Both in nanoseconds modulo 2^32. */
-static __always_inline void delay_take(struct delay *d, __u32 received, __u32 sent)
-{
-	__u32 transit = received - sent;
-	__s32 nearest = transit - d->transit; /* the shorter way round */
-	__s64 difference = nearest, distance = difference < 0 ? -difference : difference;
+struct delay {
+	__u64 frames;           /* with a time that fits */
+	__u64 jitter16;         /* 16 times the jitter, as in RFC 3550 appendix A.8 */
+	/* Transit times, the first one taken as less than 2^31 ns either way. */
+	__s64 last, least, most, sum;
+	__u64 ipdv_sum;         /* of their absolute values */
+	__s64 ipdv_least, ipdv_most;
 
-	d->transit = transit;
-	if (unlikely(!d->frames && !d->steps)) {
-		d->frames = 1;
-		return;
+	__u64 unpaired;         /* of the frames: have no IPDV */
+	__u32 apart;            /* enum delay_apart, of the last frame */
+	__u32 doubt;            /* a transit time that is far off, modulo 2^32 */
+	__u32 wild;             /* frames with such a time, which changed nothing else */
+	__u32 steps;            /* of a clock; all transit times are moved to where it stands now */
+};
+
+/* From one frame to the next, whatever it is, where both times of arrival are exact. */
+struct gaps {
+	__u64 count;
+	__u64 least, most;
+	/* While the clock is exact: when the first came, and later by what was no gap. Otherwise the sum of all gaps. */
+	__u64 began_ns;
+};
+
+#define GAPS_NONE (~0ULL)
+/* The clock was not set back in between. */
+static __always_inline int gaps_is_one(__u64 gap) { return !(gap >> 63); }
+
+static __always_inline void gaps_add(struct gaps *g, __u64 gap)
+{
+	g->count++;
+	if (gap < g->least)
+		g->least = gap;
+	if (gap > g->most)
+		g->most = gap;
+}
+
+/* How long after the one before a frame came; GAPS_NONE where nobody knows. */
+static __always_inline __u64 gaps_take(struct gaps *g, __u64 last_ns, int last_exact, __u64 now_ns, int exact)
+{
+	__u64 gap = now_ns - last_ns;
+
+	if (exact && last_exact && gaps_is_one(gap)) {
+		gaps_add(g, gap);
+		return gap;
 	}
-	if (unlikely(distance > DELAY_STEP)) {
-		d->steps++;
-		return;
-	}
+	if (!g->count)
+		g->least = GAPS_NONE;
+	if (last_exact)
+		g->began_ns = last_ns - g->began_ns; /* the sum */
+	if (exact)
+		g->began_ns = now_ns - g->began_ns;
+	return GAPS_NONE;
+}
+
+/* Modulo 2^32, the shorter way round. */
+static __always_inline __s64 delay_between(__u64 from, __u64 to)
+{
+	__s64 difference = (to - from) << 32;
+
+	return difference >> 32;
+}
+
+static __always_inline int delay_is_near(__s64 difference)
+{
+	return difference <= DELAY_STEP && difference >= -DELAY_STEP;
+}
+
+static __always_inline __u64 delay_distance(__s64 difference) { return difference < 0 ? -difference : difference; }
+
+static __always_inline void delay_add(struct delay *d, __s64 difference)
+{
 	d->frames++;
-	d->jitter16 += distance - ((d->jitter16 + 8) >> 4);
+	d->jitter16 += delay_distance(difference) - ((d->jitter16 + 8) >> 4);
 	d->last += difference;
 	d->sum += d->last;
 	if (d->last < d->least)
 		d->least = d->last;
-	else if (d->last > d->most)
+	if (d->last > d->most)
 		d->most = d->last;
+}
+
+static __always_inline void delay_add_pair(struct delay *d, __s64 difference)
+{
+	d->ipdv_sum += delay_distance(difference);
+	if (difference < d->ipdv_least)
+		d->ipdv_least = difference;
+	if (difference > d->ipdv_most)
+		d->ipdv_most = difference;
+}
+
+/* A time that is far off. The next one tells what it was: true if it is as far off, then a clock has been set. */
+static __always_inline int delay_confirms_step(struct delay *d, __u32 transit)
+{
+	__s64 step = delay_between(d->last, d->doubt);
+	__s64 distance = delay_between(d->doubt, transit);
+
+	if (d->apart != DELAY_DOUBTFUL || !delay_is_near(distance)) {
+		d->wild++;
+		d->doubt = transit;
+		d->apart = DELAY_DOUBTFUL;
+		return 0;
+	}
+	d->wild--;
+	d->steps++;
+	d->last += step;
+	d->least += step;
+	d->most += step;
+	d->sum += step * d->frames;
+	return 1;
+}
+
+/*
+ * Both times in nanoseconds modulo 2^32. `next`: the frame has the number that was expected; `late`: it has one below that.
+ * True if the time fits: then d->last is the frame's transit time.
+ */
+static __always_inline int delay_take(struct delay *d, __u32 received, __u32 sent, int next, int late)
+{
+	__u32 transit = received - sent;
+	__s64 difference = delay_between(d->last, transit);
+
+	if (!d->frames) {
+		d->last = d->least = d->most = d->sum = delay_between(0, transit);
+		d->ipdv_least = 0x7fffffff;
+		d->ipdv_most = -0x7fffffff;
+		d->frames = d->unpaired = 1;
+		return 1;
+	}
+	if (!delay_is_near(difference)) {
+		if (!delay_confirms_step(d, transit))
+			return 0;
+		difference = delay_between(d->last, transit);
+	}
+	delay_add(d, difference);
+	if (next && d->apart == DELAY_SUCCESSIVE)
+		delay_add_pair(d, difference);
+	else
+		d->unpaired++;
+	d->apart = late ? DELAY_LATE : DELAY_SUCCESSIVE;
+	return 1;
 }
 
 #endif

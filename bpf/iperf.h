@@ -127,7 +127,7 @@ static __always_inline void iperf_read(struct iperf *i, struct sequence *q, cons
 			/* The one before was read wrongly: it was the first, or the first of another test. */
 			__u64 before = iperf3_number(i->words, is_wide);
 
-			if (q->arrived == 1)
+			if (sequence_arrived(q) == 1)
 				sequence_begin(q, SEQUENCE_BASE + (before & SEQUENCE_WIRE));
 			else
 				sequence_begin_anew(q, SEQUENCE_BASE + (before & SEQUENCE_WIRE));

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the sequence numbers of one stream say: lost, late, duplicate, and in what periods it was lost. Plain C: no map,
- * no helper, no clock. One packet in the usual order costs one bit set and two additions.
+ * no helper, no clock. A packet in the usual order costs two words, which lie apart from all the rest.
  *
  *      retired: periods counted          window: one bit a number, set once it came           not yet
  *   ----------------------------------|1111111111 1111011111 1111111111 1110001111|----------------------->
  *            ^ open_run: lost numbers at its end                                   ^ next
  *
  * A number that is missing in the window may still come: then it was late (RFC 4737). What leaves the window unset is
- * lost, and a row of such numbers is a loss period (RFC 3357). How many are missing at any moment is not counted but
- * follows: next - first - arrived.
+ * lost, and a row of such numbers is a loss period (RFC 3357). A number in the usual order moves the head alone, by at most
+ * 63, and is marked in the window with the next one that does not. How many came at all is not counted but follows:
+ * next - first - missing.
  *
  * Numbers on the wire have 32 bits; here they have 64, by the distance to the one that is expected. They begin above 2^32,
  * so that one below the first is no negative number.
@@ -42,13 +43,19 @@ struct sequence_gap {
 	__u64 arrival;
 };
 
+/* All that the usual packet looks at. */
+struct sequence_head {
+	__u64 last_ns;          /* when the packet before came */
+	__u32 expected;         /* next, as on the wire */
+	__u32 left;             /* so many numbers may come in order before sequence_unusual() wants to see one */
+};
+
 struct sequence {
-	__u64 next;             /* the highest number that came, plus one; 0: none has come */
+	__u64 next;             /* the highest number that came, plus one; 0: none has come. Behind by what the head took */
 	__u64 first;            /* the number that it began with */
-	__u64 arrived;          /* different numbers since */
+	__u64 missing;          /* of those from it to `next`: have not come by now */
 	__u64 open_run;
 	__u64 seen[SEQUENCE_WORDS];
-	__u64 last_ns;          /* when the packet before came */
 	/* A number that is far off, or a duplicate after a pause: a damaged packet, or the sender has begun anew? */
 	__u64 doubt_next;       /* what would follow it; 0: there is no doubt */
 	__u64 doubt_idle_ns;    /* how long nothing had come before it */
@@ -58,7 +65,9 @@ struct sequence {
 	__u64 stray;            /* fits nowhere: later than the window is long, or damaged; what is missing stays missing */
 
 	/* Only rise. */
-	__u64 lost_before;      /* before it began anew, to be added to what is missing now */
+	/* Before it began anew: */
+	__u64 lost_before;      /* to be added to what is missing now */
+	__u64 arrived_before;
 	__u64 late;             /* RFC 4737 section 3.3: behind one with a higher number */
 	__u64 extent_sum, extent_known; /* section 4.2.1, of those late ones whose gap is still known */
 	__u64 restarts;         /* the sender began anew */
@@ -72,7 +81,8 @@ struct sequence {
 };
 
 enum sequence_kind {
-	SEQUENCE_IN_ORDER,      /* also behind a gap */
+	SEQUENCE_NEXT,
+	SEQUENCE_AHEAD,         /* behind a gap, or as the first */
 	SEQUENCE_LATE,
 	SEQUENCE_DUPLICATE,
 	SEQUENCE_STRAY,
@@ -84,6 +94,25 @@ static __always_inline __u64 *sequence_word(struct sequence *q, __u64 number)
 }
 
 static __always_inline __u64 sequence_bit(__u64 number) { return 1ULL << (number & 63); }
+
+/* Different numbers that came since it began. */
+static __always_inline __u64 sequence_arrived(const struct sequence *q) { return q->next - q->first - q->missing; }
+
+/* All packets, whatever became of them. */
+static __always_inline __u64 sequence_packets(const struct sequence *q)
+{
+	return q->arrived_before + sequence_arrived(q) + q->duplicate + q->stray;
+}
+
+/* Marks what the head took. It lies in one word: the first number of each is none that the head takes. */
+static __always_inline void sequence_follow(struct sequence *q, const struct sequence_head *head)
+{
+	__u64 next = q->next + (head->expected - low32(q->next));
+
+	if (next != q->next)
+		*sequence_word(q, next - 1) |= (sequence_bit(next - 1) << 1) - sequence_bit(q->next);
+	q->next = next;
+}
 
 verified_apart int sequence_close_period(struct sequence *q)
 {
@@ -119,7 +148,7 @@ verified_apart int sequence_retire(struct sequence *q, __u64 word)
 static __always_inline void sequence_begin(struct sequence *q, __u64 number)
 {
 	q->first = number;
-	q->arrived = 1;
+	q->missing = 0;
 	q->next = number + 1;
 	q->gap_count = 0;
 	q->doubt_next = 0;
@@ -134,7 +163,6 @@ static __always_inline void sequence_expect(struct sequence *q, __u64 number)
 {
 	sequence_begin(q, SEQUENCE_BASE + number - 1);
 	q->first++;
-	q->arrived = 0;
 }
 
 /* All that is in the window and has not come is lost: at the end of a stream, or before it begins anew. */
@@ -152,14 +180,15 @@ static __always_inline void sequence_flush(struct sequence *q)
 
 static __always_inline int sequence_forward(struct sequence *q, __u64 number)
 {
-	__u64 words = number / 64 - (q->next - 1) / 64, skipped = 0;
+	__u64 words = number / 64 - (q->next - 1) / 64, skipped = 0, ahead = number - q->next;
 
-	if (number != q->next) {
+	if (ahead) {
 		struct sequence_gap *gap = &q->gap[q->gap_count++ % SEQUENCE_GAPS];
 
 		gap->first = q->next;
 		gap->end = number;
-		gap->arrival = q->arrived + 1;
+		gap->arrival = sequence_arrived(q) + 1;
+		q->missing += ahead;
 	}
 	if (words > SEQUENCE_WORDS) {
 		skipped = words - SEQUENCE_WORDS; /* as many were never in the window at all */
@@ -176,8 +205,7 @@ static __always_inline int sequence_forward(struct sequence *q, __u64 number)
 	q->open_run += 64 * skipped;
 	*sequence_word(q, number) |= sequence_bit(number);
 	q->next = number + 1;
-	q->arrived++;
-	return SEQUENCE_IN_ORDER;
+	return ahead ? SEQUENCE_AHEAD : SEQUENCE_NEXT;
 }
 
 static __always_inline int sequence_backward(struct sequence *q, __u64 number)
@@ -190,14 +218,14 @@ static __always_inline int sequence_backward(struct sequence *q, __u64 number)
 		return SEQUENCE_DUPLICATE;
 	}
 	*word |= sequence_bit(number);
-	q->arrived++;
+	q->missing--;
 	q->late++;
 	/* The first with a higher number was the one that skipped this one. */
 	for (__u32 i = 0; i < SEQUENCE_GAPS; i++) {
 		const struct sequence_gap *gap = &q->gap[i];
 
 		if (i < q->gap_count && number >= gap->first && number < gap->end)
-			extent = q->arrived - gap->arrival;
+			extent = sequence_arrived(q) - gap->arrival;
 	}
 	if (extent) {
 		q->extent_known++;
@@ -208,11 +236,10 @@ static __always_inline int sequence_backward(struct sequence *q, __u64 number)
 	return SEQUENCE_LATE;
 }
 
-static __always_inline __u64 sequence_missing(const struct sequence *q) { return q->next - q->first - q->arrived; }
-
 static __always_inline void sequence_begin_anew(struct sequence *q, __u64 number)
 {
-	q->lost_before += sequence_missing(q);
+	q->lost_before += q->missing;
+	q->arrived_before += sequence_arrived(q);
 	sequence_flush(q);
 	sequence_begin(q, number);
 	q->restarts++;
@@ -269,21 +296,22 @@ static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, e
 		number = before + 1 + behind;
 		sequence_begin_anew(q, before);
 	}
-	return sequence_forward(q, number);
+	sequence_forward(q, number);
+	return SEQUENCE_AHEAD;
 }
 
-/* All that is not simply the next number, and the first of every 64 that is. */
-verified_apart int sequence_unusual(struct sequence *q, __u64 number, __u64 idle_ns)
+static __always_inline int sequence_judge(struct sequence *q, __u32 wire, __u64 idle_ns)
 {
+	__u64 ahead, number;
 	int low;
 
-	if (!q)
-		return SEQUENCE_STRAY; /* cannot be; the verifier wants to see it */
 	if (!q->next) {
-		sequence_begin(q, SEQUENCE_BASE + (number & SEQUENCE_WIRE));
-		return SEQUENCE_IN_ORDER;
+		sequence_begin(q, SEQUENCE_BASE + wire);
+		return SEQUENCE_AHEAD;
 	}
-	low = (number & SEQUENCE_WIRE) < SEQUENCE_CONFIRM;
+	ahead = (wire - q->next) & SEQUENCE_WIRE;
+	number = q->next + ahead - (ahead > SEQUENCE_WIRE / 2 ? SEQUENCE_WIRE + 1 : 0);
+	low = wire < SEQUENCE_CONFIRM;
 	if (number < q->first || (number < q->next && number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)) {
 		/* Later than can be judged; or the sender begins anew, after a pause, or so far back only with low numbers. */
 		if (idle_ns < SEQUENCE_PAUSE_NS && !(low && q->next - number >= SEQUENCE_WINDOW) &&
@@ -302,20 +330,50 @@ verified_apart int sequence_unusual(struct sequence *q, __u64 number, __u64 idle
 	return number >= q->next ? sequence_forward(q, number) : sequence_backward(q, number);
 }
 
-/* `now_ns`: of any clock. Where it is set, a gap or a duplicate of that moment may be taken for what it is not. */
-static __always_inline int sequence_take(struct sequence *q, __u32 wire, __u64 now_ns)
+/* All that is not simply the next number, and the first of every 64 that is. */
+verified_apart int sequence_unusual(struct sequence *q, struct sequence_head *head, __u32 wire, __u64 idle_ns)
 {
-	__u64 ahead = (wire - q->next) & SEQUENCE_WIRE;
-	__u64 number = q->next + ahead - (ahead > SEQUENCE_WIRE / 2 ? SEQUENCE_WIRE + 1 : 0);
-	__u64 idle_ns = now_ns - q->last_ns;
+	int kind;
 
-	q->last_ns = now_ns;
-	if (unlikely(number != q->next || !(number & 63) || q->doubt_next))
-		return sequence_unusual(q, number, idle_ns);
-	*sequence_word(q, number) |= sequence_bit(number);
-	q->next = number + 1;
-	q->arrived++;
-	return SEQUENCE_IN_ORDER;
+	if (!q || !head)
+		return SEQUENCE_STRAY; /* cannot be; the verifier wants to see it */
+	sequence_follow(q, head);
+	kind = sequence_judge(q, wire, idle_ns);
+	head->expected = low32(q->next);
+	head->left = q->doubt_next ? 0 : -head->expected & 63;
+	return kind;
+}
+
+/* Where the head took nothing since, and somebody has moved the sequence: nor does it take the next one. */
+static __always_inline void sequence_hold(const struct sequence *q, struct sequence_head *head)
+{
+	head->expected = low32(q->next);
+	head->left = 0;
+}
+
+static __always_inline int sequence_is_usual(const struct sequence_head *head, __u32 wire)
+{
+	return wire == head->expected && head->left;
+}
+
+static __always_inline void sequence_take_usual(struct sequence_head *head, __u64 now_ns)
+{
+	head->last_ns = now_ns;
+	head->expected++;
+	head->left--;
+}
+
+/* `now_ns`: of any clock. Where it is set, a gap or a duplicate of that moment may be taken for what it is not. */
+static __always_inline int sequence_take(struct sequence *q, struct sequence_head *head, __u32 wire, __u64 now_ns)
+{
+	__u64 idle_ns = now_ns - head->last_ns;
+
+	if (sequence_is_usual(head, wire)) {
+		sequence_take_usual(head, now_ns);
+		return SEQUENCE_NEXT;
+	}
+	head->last_ns = now_ns;
+	return sequence_unusual(q, head, wire, idle_ns);
 }
 
 #endif

@@ -26,7 +26,7 @@ __u32 sink_unstamped;
 
 static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s)
 {
-	__u64 now = stream_arrival(sink_cfg.exact_arrival || stream_sent(f, s));
+	__u64 now = stream_arrival(stream_has_histograms() || sink_cfg.exact_arrival || stream_sent(f, s));
 	struct sink_arrival *arrival;
 
 	if (likely(!bpf_xdp_adjust_meta(ctx, -(int)sizeof(*arrival)))) {

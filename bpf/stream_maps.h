@@ -8,7 +8,10 @@
 
 #include "streams.h"
 
-/* The loader raises max_entries: of the first to sink_cfg.stream_slots a table, of the second to the number of tables. */
+/*
+ * The loader raises max_entries: of sink_streams, sink_stream_rests and, if there are any, sink_histograms to
+ * sink_cfg.stream_slots a table, of sink_unplaced to the number of tables.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -22,6 +25,22 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
+	__type(value, struct stream_rest);
+} sink_stream_rests SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stream_histograms);
+} sink_histograms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
 	__type(value, struct stream_unplaced);
 } sink_unplaced SEC(".maps");
 
@@ -29,21 +48,35 @@ static __always_inline __u32 stream_slots(void) { return sink_cfg.stream_slots; 
 
 static __always_inline struct stream *stream_at(__u32 place) { return bpf_map_lookup_elem(&sink_streams, &place); }
 
+static __always_inline struct stream_rest *stream_rest_at(__u32 place)
+{
+	return bpf_map_lookup_elem(&sink_stream_rests, &place);
+}
+
+static __always_inline int stream_has_histograms(void) { return sink_cfg.histograms; }
+
+static __always_inline struct stream_histograms *stream_histograms_at(__u32 place)
+{
+	return sink_cfg.histograms ? bpf_map_lookup_elem(&sink_histograms, &place) : NULL;
+}
+
+static __always_inline int stream_clocks_in_step(void) { return sink_cfg.clocks_in_step; }
+
 static __always_inline struct stream_unplaced *stream_unplaced_of(__u32 table)
 {
 	return bpf_map_lookup_elem(&sink_unplaced, &table);
 }
 
-/* Sequence numbers ask only how long nothing came: one reading is enough, and without delay a cheap one. */
-static __always_inline __u64 stream_arrival(__u32 sent)
+/* A coarse reading costs a third of an exact one. */
+static __always_inline __u64 stream_arrival(int exact)
 {
-	return sent ? bpf_ktime_get_tai_ns() : bpf_ktime_get_coarse_ns();
+	return exact ? bpf_ktime_get_tai_ns() : bpf_ktime_get_coarse_ns();
 }
 
 /* A payload is too long to be proved here. */
-static __always_inline void stream_followed(struct stream *stream, __u32 sequence, int kind)
+static __always_inline void stream_followed(__u32 place, __u32 sequence, int kind)
 {
-	(void)stream;
+	(void)place;
 	(void)sequence;
 	(void)kind;
 }

@@ -24,10 +24,14 @@ enum { STREAM_PROBES = 64 };
 static __u32 stream_slots(void);                /* places that a table has, a power of two */
 static struct stream *stream_at(__u32 place);   /* of all tables, one behind the other; NULL only to please the verifier */
 static struct stream_unplaced *stream_unplaced_of(__u32 table);
+static struct stream_rest *stream_rest_at(__u32 place);
+static int stream_has_histograms(void);
+static struct stream_histograms *stream_histograms_at(__u32 place); /* NULL where there are none */
+static int stream_clocks_in_step(void);         /* see struct stream_histograms */
 /* When the frame arrived, in nanoseconds. Called once a frame, and only for one that belongs to a stream. */
-static __u64 stream_arrival(__u32 sent);        /* of CLOCK_TAI, if `sent` is known; of any clock otherwise */
-/* The frame belongs to this one. `kind`: enum sequence_kind. */
-static void stream_followed(struct stream *stream, __u32 sequence, int kind);
+static __u64 stream_arrival(int exact);         /* of CLOCK_TAI, if it is to be exact; of any clock otherwise */
+/* The frame belongs to the stream at this place. `kind`: enum sequence_kind. */
+static void stream_followed(__u32 place, __u32 sequence, int kind);
 static __u32 stream_watched(__u32 port);        /* the format that a port is watched for; STREAM_NONE: it is not */
 
 /* ---- */
@@ -66,21 +70,76 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 	return stream_hash4(key->stream, address);
 }
 
-static __always_inline struct stream *stream_place(__u32 table, __u32 hash)
+static __always_inline __u32 stream_place(__u32 table, __u32 hash)
 {
-	return stream_at(table * stream_slots() + (hash & (stream_slots() - 1)));
+	return table * stream_slots() + (hash & (stream_slots() - 1));
 }
 
-static __always_inline void stream_count(struct stream *stream, __u32 sequence, __u32 sent)
+/* Any frame of the stream that is at `place`: what its number was, enum sequence_kind. */
+verified_apart int stream_measure(struct stream *stream, __u32 place, __u32 wire, __u32 sent, __u64 now)
 {
-	__u64 now = stream_arrival(sent);
-	int kind;
+	struct stream_histograms *histograms = stream_histograms_at(place);
+	struct stream_rest *rest = stream_rest_at(place);
+	int exact = sent || histograms, kind, timed = 0;
+	struct delay *delay;
+	__u64 last_ns, gap;
 
-	stream->frames++;
-	kind = sequence_take(&stream->sequence, sequence, now);
-	if (sent)
-		delay_take(&stream->delay, (__u32)now, sent);
-	stream_followed(stream, sequence, kind);
+	if (!stream || !rest)
+		return SEQUENCE_STRAY; /* cannot be */
+	delay = &stream->delay;
+	last_ns = stream->head.last_ns;
+	kind = sequence_take(&rest->sequence, &stream->head, wire, now);
+	stream_followed(place, wire, kind);
+	gap = gaps_take(&stream->gaps, last_ns, (int)stream->exact, now, exact);
+	stream->exact = exact;
+	if (sent && kind <= SEQUENCE_LATE)
+		timed = delay_take(delay, (__u32)now, sent, kind == SEQUENCE_NEXT, kind == SEQUENCE_LATE);
+	if (exact && (!delay->frames || delay->apart != DELAY_SUCCESSIVE))
+		stream->head.left = 0; /* the next one has to come here too */
+	if (!histograms)
+		return kind;
+	if (gap != GAPS_NONE)
+		histogram_take(&histograms->gaps, gap);
+	if (timed) {
+		__s64 beyond = delay->last - (stream_clocks_in_step() && stream->key.format == STREAM_OURS ? 0 : delay->least);
+
+		histogram_take(&histograms->delay, beyond < 0 ? 0 : (__u64)beyond);
+	}
+	return kind;
+}
+
+/* The same, in a few steps for a frame that comes in the usual order, without histograms. */
+static __always_inline void stream_count(struct stream *stream, __u32 place, __u32 wire, __u32 sent)
+{
+	struct sequence_head *head = &stream->head;
+	struct delay *delay = &stream->delay;
+	__u64 now, gap;
+	__s64 difference;
+
+	if (stream_has_histograms()) {
+		now = stream_arrival(1);
+	} else if (!sent) {
+		/* Numbers ask only how long nothing came. */
+		now = stream_arrival(0);
+		if (likely(sequence_is_usual(head, wire) && !stream->exact)) {
+			sequence_take_usual(head, now);
+			stream_followed(place, wire, SEQUENCE_NEXT);
+			return;
+		}
+	} else {
+		now = stream_arrival(1);
+		gap = now - head->last_ns;
+		difference = delay_between(delay->last, now - sent);
+		if (likely(sequence_is_usual(head, wire) && stream->exact && gaps_is_one(gap) && delay_is_near(difference))) {
+			sequence_take_usual(head, now);
+			stream_followed(place, wire, SEQUENCE_NEXT);
+			gaps_add(&stream->gaps, gap);
+			delay_add(delay, difference);
+			delay_add_pair(delay, difference);
+			return;
+		}
+	}
+	stream_measure(stream, place, wire, sent, now);
 }
 
 static __always_inline enum iperf_kind stream_iperf_kind(__u32 format)
@@ -91,39 +150,43 @@ static __always_inline enum iperf_kind stream_iperf_kind(__u32 format)
 					    : IPERF_3_GUESS;
 }
 
-verified_apart int stream_iperf_read(struct stream *stream, const struct stream_packet *packet, __u64 now)
+verified_apart int stream_iperf_read(struct stream_rest *rest, const struct stream_packet *packet, __u64 now)
 {
-	if (stream && packet) {
+	if (rest && packet) {
 		const struct iperf_datagram datagram = { packet->number, packet->sent, now };
 
 		if (packet->is_last)
-			iperf_last(&stream->iperf, &datagram);
+			iperf_last(&rest->iperf, &datagram);
 		else
-			iperf_read(&stream->iperf, &stream->sequence, &datagram, stream_iperf_kind(packet->key.format));
+			iperf_read(&rest->iperf, &rest->sequence, &datagram, stream_iperf_kind(packet->key.format));
 	}
 	return 0;
 }
 
-verified_apart int stream_iperf_taken(struct stream *stream, int is_stray)
+verified_apart int stream_iperf_taken(struct stream_rest *rest, int is_stray, __u32 format)
 {
-	if (stream)
-		iperf_taken(&stream->iperf, &stream->sequence, is_stray, stream_iperf_kind(stream->key.format));
+	if (rest)
+		iperf_taken(&rest->iperf, &rest->sequence, is_stray, stream_iperf_kind(format));
 	return 0;
 }
 
-static __always_inline void stream_count_iperf(struct stream *stream, const struct stream_packet *packet)
+/* Its head takes nothing, because iperf_read() may move the sequence. */
+static __always_inline void stream_count_iperf(struct stream *stream, __u32 place, const struct stream_packet *packet)
 {
+	struct stream_rest *rest = stream_rest_at(place);
+	__u32 sent = low32(packet->sent * 1000);
 	__u64 now = stream_arrival(1);
 	int kind;
 
-	stream_iperf_read(stream, packet, now);
+	if (!rest)
+		return; /* cannot be */
+	stream_iperf_read(rest, packet, now);
 	if (packet->is_last)
 		return;
-	stream->frames++;
-	kind = sequence_take(&stream->sequence, (__u32)stream->iperf.number, now);
-	stream_iperf_taken(stream, kind == SEQUENCE_STRAY);
-	delay_take(&stream->delay, (__u32)now, (__u32)(packet->sent * 1000));
-	stream_followed(stream, (__u32)stream->iperf.number, kind);
+	sequence_hold(&rest->sequence, &stream->head);
+	kind = stream_measure(stream, place, low32(rest->iperf.number), sent | !sent, now);
+	sequence_hold(&rest->sequence, &stream->head);
+	stream_iperf_taken(rest, kind == SEQUENCE_STRAY, packet->key.format);
 }
 
 /* Any stream, wherever it lies, or a new one. */
@@ -131,14 +194,15 @@ verified_apart int stream_take(const struct stream_packet *packet)
 {
 	struct stream_unplaced *unplaced;
 	struct stream *stream = NULL;
-	__u32 hash, table;
+	__u32 hash, table, place = 0;
 
 	if (!packet)
 		return 0;
 	table = packet->table;
 	hash = stream_hash(&packet->key);
 	for (__u32 i = 0; i < STREAM_PROBES; i++) {
-		stream = stream_place(table, hash + i);
+		place = stream_place(table, hash + i);
+		stream = stream_at(place);
 		if (!stream)
 			return 0; /* cannot be */
 		if (stream->key.format == STREAM_NONE && !packet->is_last)
@@ -153,9 +217,9 @@ verified_apart int stream_take(const struct stream_packet *packet)
 		if (unplaced)
 			unplaced->no_room++;
 	} else if (stream_is_iperf(packet->key.format)) {
-		stream_count_iperf(stream, packet);
+		stream_count_iperf(stream, place, packet);
 	} else {
-		stream_count(stream, (__u32)packet->number, (__u32)packet->sent);
+		stream_count(stream, place, (__u32)packet->number, (__u32)packet->sent);
 	}
 	return 0;
 }
@@ -273,10 +337,11 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 		is_damaged = to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent);
 		if (likely(!is_damaged) && f->ip == 4 && FRAME_FITS(ip4, s)) {
-			struct stream *found = stream_place(table, stream_hash4(stream, ip4->saddr));
+			__u32 place = stream_place(table, stream_hash4(stream, ip4->saddr));
+			struct stream *found = stream_at(place);
 
 			if (likely(found && *(const word64 *)&found->key == stream_key_word(stream, ip4->saddr))) {
-				stream_count(found, sequence, sent);
+				stream_count(found, place, sequence, sent);
 				return;
 			}
 		}

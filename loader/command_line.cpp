@@ -196,4 +196,18 @@ std::chrono::milliseconds parse_duration(std::string_view option, std::string_vi
     return std::chrono::milliseconds(std::llround(number->first * unit->second));
 }
 
+std::chrono::nanoseconds parse_delay(std::string_view option, std::string_view text) {
+    constexpr std::pair<std::string_view, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    const auto number = split_number(text);
+    if (number && number->first == 0 && number->second.empty())
+        return {};
+    const auto unit =
+        std::ranges::find(units, number ? number->second : "?", &std::pair<std::string_view, double>::first);
+    if (unit == std::end(units))
+        refuse_value(option, text, "not a time like 500ns, 20us, 2ms or 1s");
+    if (number->first * unit->second > 1e9)
+        refuse_value(option, text, "more than a second");
+    return std::chrono::nanoseconds(std::llround(number->first * unit->second));
+}
+
 } // namespace responder

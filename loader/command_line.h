@@ -45,6 +45,9 @@ MacAddress parse_mac(std::string_view option, const std::string& text);
 // "10", "10s", "500ms", "2m", "1h".
 std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text);
 
+// "500ns", "20us", "2ms", "1s"; "0" needs no unit.
+std::chrono::nanoseconds parse_delay(std::string_view option, std::string_view text);
+
 // A number in front and what follows it; nullopt where there is no finite, non-negative number.
 std::optional<std::pair<double, std::string_view>> split_number(std::string_view text);
 

@@ -2,7 +2,7 @@
 
 #include "loader/sink/figures.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace responder {
 
@@ -19,6 +19,25 @@ std::string time_text(double ns) {
     return ns < 1e3   ? fmt::format("{:.0f} ns", ns)
            : ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3)
                       : fmt::format("{:.3f} ms", ns / 1e6);
+}
+
+void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width) {
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+    const std::size_t length = digits.size() + (point - sign - 1) / 3;
+    for (std::size_t i = length; i < width; ++i)
+        buffer.push_back(' ');
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > sign && i < point && (point - i) % 3 == 0)
+            buffer.push_back(',');
+        buffer.push_back(digits[i]);
+    }
+}
+
+void print_value(Buffer& buffer, double value, int precision, std::size_t width) {
+    char digits[64];
+    const auto end = fmt::format_to_n(digits, sizeof(digits), "{:.{}f}", value, precision);
+    print_grouped(buffer, {digits, std::min(end.size, sizeof(digits))}, width);
 }
 
 } // namespace responder

@@ -9,10 +9,13 @@
 #include "loader/netlink.h"
 #include "loader/sink/socket_reader.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace responder {
 
@@ -39,6 +42,22 @@ std::string speed_text(std::uint64_t bps);
 
 // "740 ns", "12.5 us", "1.204 ms"
 std::string time_text(double ns);
+
+using Buffer = fmt::memory_buffer;
+
+template <class... Arguments>
+void print(Buffer& buffer, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(fmt::appender(buffer), format, std::forward<Arguments>(arguments)...);
+}
+
+// Digits in threes, right-aligned: 3,720,238. No locale: output must not depend on who runs it.
+void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width);
+void print_value(Buffer& buffer, double value, int precision, std::size_t width = 0);
+template <class Integer>
+void print_count(Buffer& buffer, Integer value, std::size_t width = 0) {
+    const fmt::format_int digits(value);
+    print_grouped(buffer, {digits.data(), digits.size()}, width);
+}
 
 struct SlotName {
     sink_slot slot;

@@ -12,8 +12,8 @@
 static _Thread_local struct {
 	const struct follow_table *table;
 	const struct sink_arrival *arrival;
-	struct stream *stream;  /* that it belongs to; NULL: none */
-	__u32 sequence;
+	int followed;           /* it belongs to the stream at this place */
+	__u32 place, sequence;
 	int kind;               /* enum sequence_kind */
 	__u32 wrong_octets;     /* in its payload */
 } hand;
@@ -35,19 +35,28 @@ static __u32 stream_watched(__u32 port)
 	return STREAM_NONE;
 }
 
-static __u64 stream_arrival(__u32 sent)
+static struct stream_rest *stream_rest_at(__u32 place) { return &hand.table->rests[place]; }
+static int stream_has_histograms(void) { return hand.table->histograms != NULL; }
+static struct stream_histograms *stream_histograms_at(__u32 place)
+{
+	return hand.table->histograms ? &hand.table->histograms[place] : NULL;
+}
+static int stream_clocks_in_step(void) { return hand.table->clocks_in_step; }
+
+static __u64 stream_arrival(int exact)
 {
 	struct timespec now;
 
 	if (hand.arrival)
 		return hand.arrival->ns;
-	clock_gettime(sent ? CLOCK_TAI : CLOCK_MONOTONIC_COARSE, &now);
+	clock_gettime(exact ? CLOCK_TAI : CLOCK_MONOTONIC_COARSE, &now);
 	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
 }
 
-static void stream_followed(struct stream *stream, __u32 sequence, int kind)
+static void stream_followed(__u32 place, __u32 sequence, int kind)
 {
-	hand.stream = stream;
+	hand.followed = 1;
+	hand.place = place;
 	hand.sequence = sequence;
 	hand.kind = kind;
 }
@@ -56,12 +65,12 @@ static void stream_followed(struct stream *stream, __u32 sequence, int kind)
 static void prove_payload(const struct frame *f, struct span s)
 {
 	const __u8 *payload = (const __u8 *)(FRAME_AT(struct udphdr, s, f->l4) + 1);
-	struct stream_payload *found = &hand.stream->payload;
+	struct stream_payload *found = &hand.table->rests[hand.place].payload;
 	__u32 wrong;
 
 	if (f->payload_bytes > (__u64)(s.end - payload))
 		return; /* a length that lies: under --all such a frame is taken too */
-	wrong = pattern_check(hand.stream->key.stream, hand.sequence, payload, f->payload_bytes);
+	wrong = pattern_check(hand.table->streams[hand.place].key.stream, hand.sequence, payload, f->payload_bytes);
 	found->proved++;
 	found->wrong_frames += wrong != 0;
 	found->wrong_octets += wrong;
@@ -76,22 +85,26 @@ void follow_frame(const struct follow_table *table, const __u8 *data, __u32 leng
 	parse_frame(&f, s, length);
 	hand.table = table;
 	hand.arrival = arrival;
-	hand.stream = NULL;
+	hand.followed = 0;
 	hand.wrong_octets = 0;
 	stream_follow(&f, s, 0);
-	if (hand.stream && hand.stream->key.format == STREAM_OURS)
+	if (hand.followed && hand.table->streams[hand.place].key.format == STREAM_OURS)
 		prove_payload(&f, s);
 }
 
 struct followed followed_last(void)
 {
-	struct followed f = { hand.stream, hand.kind, 0, hand.wrong_octets };
+	struct followed f = { hand.followed ? &hand.table->streams[hand.place] : NULL, hand.kind, 0, hand.wrong_octets };
+	const struct sequence *sequence;
 	const struct sequence_gap *gap;
 
-	if (!f.stream || f.kind != SEQUENCE_IN_ORDER || !f.stream->sequence.gap_count)
+	if (!f.stream || f.kind != SEQUENCE_AHEAD)
 		return f;
-	gap = &f.stream->sequence.gap[(f.stream->sequence.gap_count - 1) % SEQUENCE_GAPS];
-	if (gap->arrival == f.stream->sequence.arrived) /* it was this frame's */
+	sequence = &hand.table->rests[hand.place].sequence;
+	if (!sequence->gap_count)
+		return f;
+	gap = &sequence->gap[(sequence->gap_count - 1) % SEQUENCE_GAPS];
+	if (gap->arrival == sequence_arrived(sequence)) /* it was this frame's */
 		f.skipped = gap->end - gap->first;
 	return f;
 }

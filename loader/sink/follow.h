@@ -15,7 +15,10 @@ extern "C" {
 /* A table of streams of which this thread is the only writer. */
 struct follow_table {
 	struct stream *streams;
+	struct stream_rest *rests;
+	struct stream_histograms *histograms; /* NULL: there are none */
 	__u32 slots;            /* a power of two */
+	int clocks_in_step;
 	struct stream_unplaced *unplaced;
 	const struct watch_port *watch;
 	__u32 watch_count;

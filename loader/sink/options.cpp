@@ -108,6 +108,7 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     std::optional<std::string> engine;
     CaptureOptions capture;
     std::optional<std::string> duration, interval, count, streams, expect_rate, expect_frames, max_missed, max_loss;
+    std::optional<std::string> clocks_within, max_jitter, max_delay;
     bool require_native = false;
 
     CLI::App app(
@@ -148,6 +149,10 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
              "iperf2 on 5001, unless none is said",
              "udp/PORT[:FORMAT]")
         ->group("The port");
+    app.add_option("--clocks-within", clocks_within,
+                   "the sender's clock and ours agree to within this (20us; 0 if it is one): say one-way delays")
+        ->type_name("DELAY")
+        ->group("The port");
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group("The port");
     app.add_flag("--wait", options.wait, "start on a port without carrier, and wait for it")->group("The port");
@@ -160,6 +165,9 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         ->group("The run");
     app.add_option("--interval", interval, "time between two lines (1)")->type_name("TIME")->group("The run");
     app.add_flag("--quiet", options.quiet, "no start lines and no line an interval: only the summary, and warnings")
+        ->group("The run");
+    app.add_flag("--histogram", options.histogram,
+                 "count and draw how delays, times between frames and loss periods are distributed")
         ->group("The run");
     app.add_flag("--json", options.json, "one JSON document at the end")->group("The run");
     app.add_flag("--json-stream", options.json_stream, "a JSON line for each event: start, interval, link, summary")
@@ -181,6 +189,17 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
                    "FAIL if more was lost of the streams on a port than this share (0.1%) or number of frames (10), or "
                    "if there is no stream")
         ->type_name("LOSS")
+        ->group("Verdict");
+    app.add_option(
+           "--max-jitter", max_jitter,
+           "FAIL if the jitter (RFC 3550) of a stream on a port is more than this (500us), or that of one is not "
+           "known")
+        ->type_name("DELAY")
+        ->group("Verdict");
+    app.add_option("--max-delay", max_delay,
+                   "FAIL if a frame took longer than this one way (2ms), or that is not known of a stream; takes "
+                   "--clocks-within")
+        ->type_name("DELAY")
         ->group("Verdict");
     app.footer(
         "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
@@ -234,6 +253,23 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         options.max_loss = LossLimit::parse(*max_loss);
     if (options.max_loss && options.streams == 0U)
         throw Error(ExitCode::usage, "--max-loss with --streams 0", "without streams no loss is known");
+    if (clocks_within)
+        options.clocks_within = parse_delay("--clocks-within", *clocks_within);
+    if (max_jitter)
+        options.max_jitter = {.most = parse_delay("--max-jitter", *max_jitter), .text = *max_jitter};
+    if (max_delay)
+        options.max_delay = {.most = parse_delay("--max-delay", *max_delay), .text = *max_delay};
+    if (options.streams == 0U && (options.histogram || max_jitter || max_delay || clocks_within))
+        throw Error(ExitCode::usage,
+                    fmt::format("{} with --streams 0", options.histogram ? "--histogram"
+                                                       : max_jitter      ? "--max-jitter"
+                                                       : max_delay       ? "--max-delay"
+                                                                         : "--clocks-within"),
+                    "without streams no delay is known");
+    if (options.max_delay && !options.clocks_within)
+        throw Error(ExitCode::usage, "--max-delay without --clocks-within",
+                    "a one-way delay is known only where both clocks are in step",
+                    "say how well they are, or use --max-jitter");
     if (expect_rate)
         options.expect_rate = RateCondition::parse(*expect_rate);
     if (options.json && options.json_stream)

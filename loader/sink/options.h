@@ -44,6 +44,12 @@ struct LossLimit {
     static LossLimit parse(std::string_view text);
 };
 
+// --max-jitter, --max-delay.
+struct DelayLimit {
+    std::chrono::nanoseconds most{};
+    std::string text; // as given
+};
+
 struct SinkOptions {
     std::vector<std::string> interfaces;
     MatchOptions match;
@@ -53,6 +59,7 @@ struct SinkOptions {
     bool require_zerocopy = false;
     std::optional<unsigned> streams; // most streams that are told apart; 0: none
     std::vector<watch_port> watches; // with those that are watched anyway
+    std::optional<std::chrono::nanoseconds> clocks_within;
     bool dispatcher = false;
     bool wait = false;
     bool force = false;
@@ -61,6 +68,7 @@ struct SinkOptions {
     std::optional<std::uint64_t> count;
     std::chrono::milliseconds interval{1000};
     bool quiet = false;
+    bool histogram = false;
     bool json = false;
     bool json_stream = false;
     bool verbose = false;
@@ -71,6 +79,8 @@ struct SinkOptions {
     std::optional<std::uint64_t> expect_frames;
     std::optional<std::uint64_t> max_missed;
     std::optional<LossLimit> max_loss;
+    std::optional<DelayLimit> max_jitter;
+    std::optional<DelayLimit> max_delay;
 
     std::vector<std::string> argv;
 };

@@ -40,7 +40,8 @@ MacAddress solicited_node_mac(const Prefix& address) {
 // Places for streams that each table gets, any of which may see all streams: half of them stay free, so that a stream
 // finds one near its first.
 unsigned stream_slots(const SinkOptions& options, unsigned queues_in_use) {
-    constexpr unsigned default_streams = 4096, least = 64;
+    // Histograms take 30 kB a place.
+    const auto [default_streams, least] = options.histogram ? std::pair{128U, 16U} : std::pair{4096U, 64U};
     if (options.streams)
         return *options.streams == 0 ? 0 : 2 * std::bit_ceil(*options.streams);
     return 2 * std::max(std::bit_ceil(default_streams / queues_in_use), least);
@@ -96,7 +97,12 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
         bpf_map__set_autocreate(skeleton.maps.sink_sockets, false); // a kernel may have no such maps
     cfg.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg.watch);
-    bpf_map__set_max_entries(skeleton.maps.sink_streams, std::max(cfg.stream_slots * tables, 1U));
+    for (bpf_map* map : {skeleton.maps.sink_streams, skeleton.maps.sink_stream_rests})
+        bpf_map__set_max_entries(map, std::max(cfg.stream_slots * tables, 1U));
+    cfg.histograms = options.histogram;
+    cfg.clocks_in_step = options.clocks_within.has_value();
+    if (options.histogram)
+        bpf_map__set_max_entries(skeleton.maps.sink_histograms, cfg.stream_slots * tables);
     bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
     if (multi_buffer)
         bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
@@ -184,8 +190,14 @@ Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, Cap
     counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
     const unsigned tables = stream_tables(options, obtained_.mode, queues_possible_);
     if (const unsigned slots = stream_slots(options, queues_in_use_); slots != 0)
-        streams_.emplace(bpf_map__fd(program_->skeleton->maps.sink_streams),
-                         bpf_map__fd(program_->skeleton->maps.sink_unplaced), slots, tables);
+        streams_.emplace(StreamTable::Maps{.streams = bpf_map__fd(program_->skeleton->maps.sink_streams),
+                                           .rests = bpf_map__fd(program_->skeleton->maps.sink_stream_rests),
+                                           .unplaced = bpf_map__fd(program_->skeleton->maps.sink_unplaced),
+                                           .histograms = options.histogram
+                                                             ? bpf_map__fd(program_->skeleton->maps.sink_histograms)
+                                                             : -1,
+                                           .clocks_in_step = options.clocks_within.has_value()},
+                         slots, tables);
     if (sockets_)
         start_readers(options, first_reader, options.capture ? &*options.capture : nullptr, capture);
     now_ = counters_->empty_snapshot();

@@ -8,8 +8,10 @@
 #include "loader/capture/capture.h"
 #include "loader/error.h"
 #include "loader/json.h"
+#include "loader/sink/clocks.h"
 #include "loader/sink/figures.h"
 #include "loader/sink/losses.h"
+#include "loader/sink/picture.h"
 #include "loader/sink/port.h"
 #include "loader/sink/verdict.h"
 
@@ -34,6 +36,7 @@ enum class Ending { duration, count, signal, interface_gone, program_gone };
 
 struct RunReport {
     const SinkOptions& options;
+    const ClockFloor& clock;
     std::span<const Port> ports;
     std::span<const Books> books;     // one a port
     std::optional<StackLosses> stack; // where ports are watched; of all together
@@ -58,8 +61,8 @@ class TextReporter final : public Reporter {
   public:
     enum class To { data, talk }; // stdout, which must not fail; stderr, which may
     // `lines`: also a line an interval.
-    TextReporter(To to, bool lines) : is_talk_(to == To::talk), lines_(lines) {}
-    void start(const SinkOptions&, std::span<const Port>) override {} // the session introduces the ports itself
+    TextReporter(To to, bool lines);
+    void start(const SinkOptions&, std::span<const Port> ports) override; // the session introduces them itself
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port&, std::string_view) override {} // talk: the session has it on stderr already
     void summary(const RunReport& run) override;
@@ -71,6 +74,8 @@ class TextReporter final : public Reporter {
     bool is_talk_;
     bool lines_;
     std::size_t rows_since_heading_ = 0;
+    bool draws_;                        // on a terminal that can
+    std::vector<Sparkline> sparklines_; // of the rate, a port
     fmt::memory_buffer buffer_;
 };
 

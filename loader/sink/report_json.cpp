@@ -114,7 +114,58 @@ void put_books(JsonWriter& json, const Books& books) {
     json.end_object();
 }
 
-void put_stream(JsonWriter& json, const StreamFigures& stream) {
+void put_spread(JsonWriter& json, const Spread& spread, const std::array<std::string_view, 3>& keys) {
+    json.member(keys[0], spread.least);
+    json.member(keys[1], spread.mean);
+    json.member(keys[2], spread.most);
+}
+
+void put_histogram(JsonWriter& json, std::string_view key, const Histogram& histogram) {
+    json.begin_object(key);
+    json.begin_array("percentiles");
+    for (const double percent : shown_percentiles) {
+        json.begin_object();
+        json.member("percent", percent);
+        json.member("ns", histogram.percentile(percent));
+        json.end_object();
+    }
+    json.end_array();
+    json.begin_array("buckets");
+    for (unsigned bucket = 0; bucket < HISTOGRAM_BUCKETS; ++bucket) {
+        if (histogram.count(bucket) == 0)
+            continue;
+        json.begin_object();
+        json.member("first_ns", Histogram::first_of(bucket));
+        json.member("last_ns", Histogram::last_of(bucket));
+        json.member("frames", histogram.count(bucket));
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+void put_delay(JsonWriter& json, const DelayFigures& delay, const SinkOptions& options) {
+    json.member("jitter_ns", delay.jitter);
+    json.member("delay_variation_mean_ns", delay.variation_mean);
+    json.member("delay_variation_max_ns", delay.variation_most);
+    json.member("ipdv_pairs", delay.pairs);
+    if (delay.pairs != 0)
+        put_spread(json, delay.ipdv, {"ipdv_min_ns", "ipdv_mean_ns", "ipdv_max_ns"});
+    if (options.clocks_within) {
+        const OneWayDelay one_way = one_way_delay(delay, options.clocks_within);
+        if (one_way.delay)
+            put_spread(json, *one_way.delay, {"one_way_delay_min_ns", "one_way_delay_mean_ns", "one_way_delay_max_ns"});
+        else
+            json.member("one_way_delay_unknown", one_way.unknown_because);
+    }
+    json.member("clock_steps", delay.clock_steps);
+    json.member("wild_times", delay.wild);
+    if (delay.histogram)
+        put_histogram(json, options.clocks_within && delay.of_tai ? "one_way_delay_histogram" : "delay_variation_histogram",
+                      *delay.histogram);
+}
+
+void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions& options) {
     json.begin_object();
     json.member("name", stream_name(stream.key));
     json.member("format", format_name(static_cast<stream_format>(stream.key.format)));
@@ -137,10 +188,12 @@ void put_stream(JsonWriter& json, const StreamFigures& stream) {
     }
     if (stream.delay) {
         json.member("stamped_frames", stream.delay->frames);
-        json.member("jitter_ns", stream.delay->jitter_ns);
-        json.member("delay_variation_mean_ns", stream.delay->mean_ns);
-        json.member("delay_variation_max_ns", stream.delay->most_ns);
-        json.member("clock_steps", stream.delay->clock_steps);
+        put_delay(json, *stream.delay, options);
+    }
+    if (stream.gaps) {
+        put_spread(json, stream.gaps->gap, {"gap_min_ns", "gap_mean_ns", "gap_max_ns"});
+        if (stream.gaps->histogram)
+            put_histogram(json, "gap_histogram", *stream.gaps->histogram);
     }
     if (stream.payload.proved != 0) {
         json.member("payload_proved_frames", stream.payload.proved);
@@ -172,13 +225,23 @@ void put_stream(JsonWriter& json, const StreamFigures& stream) {
     json.end_object();
 }
 
-void put_streams(JsonWriter& json, const StreamReport& report) {
+void put_streams(JsonWriter& json, const StreamReport& report, const RunReport& run) {
     json.begin_object("streams");
+    json.begin_object("stamps");
+    json.member("sent", stamps_sent);
+    json.member("received", stamps_received);
+    json.member("clock", stamps_clock);
+    json.member("clock_reading_ns", run.clock.reading.count());
+    json.member("clock_synchronised", run.clock.synchronised);
+    json.member("clock_maximum_error_ns", std::chrono::nanoseconds(run.clock.maximum_error).count());
+    if (run.options.clocks_within)
+        json.member("clocks_within_ns", run.options.clocks_within->count());
+    json.end_object();
     json.member("damaged_frames", report.damaged);
     json.member("no_room_frames", report.no_room);
     json.begin_array("list");
     for (const StreamFigures& stream : report.streams)
-        put_stream(json, stream);
+        put_stream(json, stream, run.options);
     json.end_array();
     json.end_object();
 }
@@ -224,7 +287,7 @@ std::string_view cause_name(Outage::Cause cause) {
     return "";
 }
 
-void put_port_summary(JsonWriter& json, const Port& port, const Books& books, const std::optional<StackLosses>& stack) {
+void put_port_summary(JsonWriter& json, const Port& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     put_port(json, port);
@@ -255,8 +318,8 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books, co
     if (port.sockets_obtained())
         json.member("arrival_stamped_by", port.stamped_by_reader() ? "reader" : "program");
     if (port.follows_streams()) {
-        put_streams(json, port.streams());
-        put_losses(json, loss_places(port.streams(), books, stack));
+        put_streams(json, port.streams(), run);
+        put_losses(json, loss_places(port.streams(), books, run.stack));
     }
     json.begin_array("by_queue");
     for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
@@ -374,7 +437,7 @@ void JsonReporter::summary(const RunReport& run) {
     json_.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json_.begin_object();
-        put_port_summary(json_, run.ports[i], run.books[i], run.stack);
+        put_port_summary(json_, run.ports[i], run.books[i], run);
         json_.end_object();
     }
     json_.end_array();

@@ -15,40 +15,7 @@ namespace responder {
 
 namespace {
 
-using Buffer = fmt::memory_buffer;
-
 constexpr unsigned rows_between_headings = 20; // a heading stays in sight on a terminal of 24 lines
-
-template <class... Arguments>
-void print(Buffer& buffer, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(fmt::appender(buffer), format, std::forward<Arguments>(arguments)...);
-}
-
-// Digits in threes, right-aligned: 3,720,238. No locale: output must not depend on who runs it.
-void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width) {
-    const std::size_t point = std::min(digits.find('.'), digits.size());
-    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
-    const std::size_t length = digits.size() + (point - sign - 1) / 3;
-    for (std::size_t i = length; i < width; ++i)
-        buffer.push_back(' ');
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > sign && i < point && (point - i) % 3 == 0)
-            buffer.push_back(',');
-        buffer.push_back(digits[i]);
-    }
-}
-
-template <class Integer>
-void print_count(Buffer& buffer, Integer value, std::size_t width = 0) {
-    const fmt::format_int digits(value);
-    print_grouped(buffer, {digits.data(), digits.size()}, width);
-}
-
-void print_value(Buffer& buffer, double value, int precision, std::size_t width = 0) {
-    char digits[64];
-    const auto end = fmt::format_to_n(digits, sizeof(digits), "{:.{}f}", value, precision);
-    print_grouped(buffer, {digits, std::min(end.size, sizeof(digits))}, width);
-}
 
 constexpr std::size_t column_width(std::string_view heading) { return std::max<std::size_t>(heading.size(), 10) + 2; }
 
@@ -134,7 +101,29 @@ void print_books(Buffer& buffer, const Port& port, const Books& books) {
     print(buffer, "{})\n", books.settled ? "" : "; the traffic had not settled");
 }
 
-void print_stream(Buffer& buffer, const StreamFigures& stream) {
+void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::chrono::nanoseconds> clocks_within) {
+    print(buffer, ", jitter {}, delay varies by up to {} (mean {})", time_text(delay.jitter),
+          time_text(delay.variation_most), time_text(delay.variation_mean));
+    if (delay.pairs != 0)
+        print(buffer, ", IPDV {} to {} (mean {})", time_text(delay.ipdv.least), time_text(delay.ipdv.most),
+              time_text(delay.ipdv.mean));
+    if (clocks_within) {
+        const OneWayDelay one_way = one_way_delay(delay, clocks_within);
+        if (one_way.delay)
+            print(buffer, ", one-way delay {} to {} (mean {})", time_text(one_way.delay->least),
+                  time_text(one_way.delay->most), time_text(one_way.delay->mean));
+        else
+            print(buffer, ", one-way delay unknown: {}", one_way.unknown_because);
+    }
+    if (delay.clock_steps != 0)
+        print(buffer, ", a clock was set {} times", delay.clock_steps);
+    if (delay.wild != 0) {
+        print(buffer, ", wild times ");
+        print_count(buffer, delay.wild);
+    }
+}
+
+void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std::chrono::nanoseconds> clocks_within) {
     print_count(buffer, stream.frames);
     print(buffer, " frames, lost ");
     if (!stream.lost)
@@ -170,12 +159,11 @@ void print_stream(Buffer& buffer, const StreamFigures& stream) {
         print(buffer, ", {} ", text);
         print_count(buffer, count);
     }
-    if (stream.delay) {
-        print(buffer, ", jitter {}, delay varies by up to {} (mean {})", time_text(stream.delay->jitter_ns),
-              time_text(stream.delay->most_ns), time_text(stream.delay->mean_ns));
-        if (stream.delay->clock_steps != 0)
-            print(buffer, ", a clock was set {} times", stream.delay->clock_steps);
-    }
+    if (stream.delay)
+        print_delay(buffer, *stream.delay, clocks_within);
+    if (stream.gaps)
+        print(buffer, ", a frame every {} ({} to {})", time_text(stream.gaps->gap.mean),
+              time_text(stream.gaps->gap.least), time_text(stream.gaps->gap.most));
     if (stream.payload.wrong_frames != 0) {
         print(buffer, ", payload wrong in ");
         print_count(buffer, stream.payload.wrong_frames);
@@ -193,14 +181,47 @@ void print_stream(Buffer& buffer, const StreamFigures& stream) {
     buffer.push_back('\n');
 }
 
-void print_streams(Buffer& buffer, const Port& port) {
+// Where the stamps behind the delays are taken, and what can be told from them.
+void print_stamps(Buffer& buffer, const RunReport& run) {
+    print(buffer, "  {:<17}{} to {}, by {}; reading it takes {} here", "stamps", stamps_sent, stamps_received,
+          stamps_clock, time_text(static_cast<double>(run.clock.reading.count())));
+    if (run.options.clocks_within)
+        print(buffer, ", the two clocks agree to within {}",
+              time_text(static_cast<double>(run.options.clocks_within->count())));
+    buffer.push_back('\n');
+}
+
+void print_histograms(Buffer& buffer, const StreamFigures& all, bool in_step, Glyphs glyphs) {
+    if (all.delay && all.delay->histogram) {
+        print(buffer, "  {:<17}of ", in_step ? "one-way delay" : "delay variation");
+        print_count(buffer, all.delay->frames);
+        print(buffer, " frames{}\n", in_step ? "" : ", beyond the fastest of each stream so far");
+        draw_times(buffer, *all.delay->histogram, in_step ? all.delay->transit.most : all.delay->variation_most,
+                   glyphs);
+    }
+    if (all.gaps && all.gaps->histogram) {
+        print(buffer, "  {:<17}of ", "between frames");
+        print_count(buffer, all.gaps->count);
+        print(buffer, " pairs, as they came in each stream\n");
+        draw_times(buffer, *all.gaps->histogram, all.gaps->gap.most, glyphs);
+    }
+    if (all.periods && all.periods->count != 0) {
+        print(buffer, "  {:<17}", "loss periods");
+        print_count(buffer, all.periods->count);
+        print(buffer, ", by their length\n");
+        draw_loss_periods(buffer, *all.periods, glyphs);
+    }
+}
+
+void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
     constexpr std::size_t most_shown = 10;
     const StreamReport& report = port.streams();
     if (!report.streams.empty()) {
         print(buffer, "  {:<17}", report.streams.size() == 1 ? "stream" : "streams");
         print_count(buffer, report.streams.size());
         print(buffer, ": ");
-        print_stream(buffer, report.sum());
+        const StreamFigures all = report.sum();
+        print_stream(buffer, all, run.options.clocks_within);
         // Where not all can be shown, those that lost most.
         std::vector<const StreamFigures*> shown;
         for (const StreamFigures& stream : report.streams)
@@ -211,11 +232,15 @@ void print_streams(Buffer& buffer, const Port& port) {
             });
         for (std::size_t i = 0; i < std::min(shown.size(), most_shown); ++i) {
             print(buffer, "    {}: ", stream_name(shown[i]->key));
-            print_stream(buffer, *shown[i]);
+            print_stream(buffer, *shown[i], run.options.clocks_within);
         }
         if (shown.size() > most_shown)
             print(buffer, "    and {} more, which lost no more than these; --json has them all\n",
                   shown.size() - most_shown);
+        if (all.delay)
+            print_stamps(buffer, run);
+        if (run.options.histogram)
+            print_histograms(buffer, all, run.options.clocks_within && all.delay && all.delay->of_tai, glyphs_of_locale());
     }
     if (report.no_room != 0) {
         print(buffer, "  {:<17}", "no room");
@@ -263,7 +288,7 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
             print(buffer, "    {}: {}\n", place.key, place.text);
 }
 
-void print_port(Buffer& buffer, const Port& port, const Books& books, const std::optional<StackLosses>& stack) {
+void print_port(Buffer& buffer, const Port& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
@@ -289,10 +314,10 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const std:
             bins.push_back({size_text(bin) + ":", bin.slot});
         print_list(buffer, "sizes with FCS", bins, [&](const NamedBin& bin) { return slots[bin.slot].frames; });
     }
-    print_streams(buffer, port);
+    print_streams(buffer, port, run);
     print_sockets(buffer, port, books);
     if (!port.streams().streams.empty())
-        print_losses(buffer, loss_places(port.streams(), books, stack));
+        print_losses(buffer, loss_places(port.streams(), books, run.stack));
     const auto used = std::ranges::count_if(port.now().queues,
                                             [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
     if (port.queues() > 1 || used > 1) {
@@ -363,6 +388,12 @@ void TextReporter::write() {
     buffer_.clear();
 }
 
+TextReporter::TextReporter(To to, bool lines)
+    : is_talk_(to == To::talk), lines_(lines),
+      draws_(isatty(is_talk_ ? STDERR_FILENO : STDOUT_FILENO) && glyphs_of_locale() == Glyphs::utf8) {}
+
+void TextReporter::start(const SinkOptions&, std::span<const Port> ports) { sparklines_.resize(ports.size()); }
+
 void TextReporter::heading(bool sockets) {
     print(buffer_, "{:>9}  {:<10}", "time", "port");
     for (const RateField& field : rate_fields) {
@@ -382,7 +413,8 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
     rows_since_heading_ += reports.size();
     if (rows_since_heading_ >= rows_between_headings)
         rows_since_heading_ = 0;
-    for (const IntervalReport& report : reports) {
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const IntervalReport& report = reports[i];
         const Port::Interval& interval = report.interval;
         const Rates now = rates(test_traffic(interval.slots), interval.time);
         print(buffer_, "{:>7.1f} s  {:<10}", report.port.elapsed().count(), report.port.netdev().name());
@@ -404,6 +436,11 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
             print_count(buffer_, *interval.lost, 12);
         else
             print(buffer_, "{:>12}", "-");
+        sparklines_[i].push(now.fps);
+        if (draws_) {
+            print(buffer_, "   ");
+            sparklines_[i].draw(buffer_);
+        }
         if (report.left && report.left->count() > 0)
             print(buffer_, "   {:.0f} s left", std::ceil(report.left->count()));
         buffer_.push_back('\n');
@@ -413,7 +450,7 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 
 void TextReporter::summary(const RunReport& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i)
-        print_port(buffer_, run.ports[i], run.books[i], run.stack);
+        print_port(buffer_, run.ports[i], run.books[i], run);
     if (run.capture != nullptr)
         print_capture(buffer_, *run.capture);
     if (run.verdict) {

@@ -107,6 +107,9 @@ Session::Session(const SinkOptions& options) : options_(options) {
         readers += ports_.back().queues();
     }
     attached_ = Clock::now();
+    if (options.clocks_within && *options.clocks_within != 0ns && !clock_.synchronised)
+        notes.push_back("--clocks-within: the kernel says that nothing keeps this machine's clock (adjtimex: "
+                        "unsynchronised): one-way delays may be wrong by any amount");
     for (const Port& port : ports_)
         require_line_speed(options, port);
     for (const std::string& note : notes)
@@ -407,6 +410,7 @@ ExitCode Session::finish() {
              .rates_at_least = port.busy().at_most,
              .speed_bps = port.speed_bps(),
              .streams = port.streams().streams.empty() ? std::nullopt : std::optional(port.streams().sum()),
+             .delay_unknown = port.streams().delay_unknown(),
              .no_room = port.streams().no_room,
              .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
@@ -421,6 +425,7 @@ ExitCode Session::finish() {
     else if (verdict && !verdict->pass())
         code = ExitCode::verdict_fail;
     const RunReport report{.options = options_,
+                           .clock = clock_,
                            .ports = ports_,
                            .books = books,
                            .stack = stack_ ? std::optional(stack_->losses()) : std::nullopt,

@@ -45,6 +45,7 @@ class Session {
     ExitCode finish();
 
     const SinkOptions& options_;
+    ClockFloor clock_ = measure_clock();
     EventLoop loop_;
     LinkMonitor monitor_;              // before the ports: what attaching does to a link is news already
     std::unique_ptr<Capture> capture_; // the ports' readers write into it

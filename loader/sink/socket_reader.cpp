@@ -36,7 +36,7 @@ std::uint64_t tai_now_ns() noexcept {
 
 // What a reader of the capture would look for; of a frame in order there is nothing to say.
 std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_comment]) noexcept {
-    if (frame.stream == nullptr || (frame.kind == SEQUENCE_IN_ORDER && frame.skipped == 0 && frame.wrong_octets == 0))
+    if (frame.stream == nullptr || (frame.kind <= SEQUENCE_AHEAD && frame.skipped == 0 && frame.wrong_octets == 0))
         return {};
     fmt::format_to_n_result<char*> end{room, 0};
     const auto add = [&](auto text, auto... values) {
@@ -56,7 +56,7 @@ std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_
         add(FMT_STRING("{} frame{} missing before this one"), frame.skipped, frame.skipped == 1 ? "" : "s");
     if (frame.wrong_octets != 0)
         add(FMT_STRING("{}{} octets of the payload wrong"),
-            frame.kind == SEQUENCE_IN_ORDER && frame.skipped == 0 ? "" : ", ", frame.wrong_octets);
+            frame.kind <= SEQUENCE_AHEAD && frame.skipped == 0 ? "" : ", ", frame.wrong_octets);
     return {room, end.out};
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 namespace responder {
 
@@ -25,36 +26,22 @@ std::string address_text(const stream_key& key, const __be32 (&octets)[4]) {
 
 bool is_taken(const stream& place) { return place.key.format != STREAM_NONE; }
 
-// The program goes on writing: a copy is one when the next is the same.
-stream copy_of(const stream& place) {
-    stream copy, next;
-    std::memcpy(&copy, &place, sizeof(copy));
-    for (int attempt = 0; attempt < 1000; ++attempt) {
-        std::atomic_thread_fence(std::memory_order_acquire);
-        std::memcpy(&next, &place, sizeof(next));
-        if (std::memcmp(&copy, &next, sizeof(copy)) == 0)
-            break;
-        copy = next;
-    }
-    return copy;
-}
-
 // Each queue has seen a part of the numbers and taken the others for lost. Together they say how many came; unless the
 // sender began anew, a number fits nowhere, or some came by two queues: then nobody knows which part of what is where.
-std::optional<std::uint64_t> lost_of(std::span<const stream> on_queues) {
-    const sequence& one = on_queues.front().sequence;
+std::optional<std::uint64_t> lost_of(std::span<const StreamAtPlace> on_queues) {
+    const sequence& one = on_queues.front().numbers;
     if (on_queues.size() == 1)
-        return one.lost_before + sequence_missing(&one);
+        return one.lost_before + one.missing;
     std::uint64_t first = ~std::uint64_t{0}, next = 0, arrived = 0;
-    for (const stream& found : on_queues) {
-        const sequence& other = found.sequence;
+    for (const StreamAtPlace& found : on_queues) {
+        const sequence& other = found.numbers;
         if (other.restarts + other.stray != 0)
             return std::nullopt;
         // Of the two ways to count the wraps of 32 bits, the one that is nearer.
         const std::uint64_t wraps = (one.next - other.next + (SEQUENCE_BASE >> 1)) & ~std::uint64_t{SEQUENCE_WIRE};
         first = std::min<std::uint64_t>(first, other.first + wraps);
         next = std::max<std::uint64_t>(next, other.next + wraps);
-        arrived += other.arrived;
+        arrived += sequence_arrived(&other);
     }
     if (next - first < arrived)
         return std::nullopt;
@@ -74,6 +61,59 @@ void add(stream_payload& sum, const stream_payload& one) {
     sum.proved += one.proved;
     sum.wrong_frames += one.wrong_frames;
     sum.wrong_octets += one.wrong_octets;
+}
+
+double weighted(double a, std::uint64_t a_count, double b, std::uint64_t b_count) {
+    return (a * static_cast<double>(a_count) + b * static_cast<double>(b_count)) /
+           static_cast<double>(std::max<std::uint64_t>(a_count + b_count, 1));
+}
+
+void add(Spread& sum, std::uint64_t sum_count, const Spread& one, std::uint64_t one_count) {
+    if (one_count == 0)
+        return;
+    sum.mean = weighted(sum.mean, sum_count, one.mean, one_count);
+    sum.least = sum_count == 0 ? one.least : std::min(sum.least, one.least);
+    sum.most = sum_count == 0 ? one.most : std::max(sum.most, one.most);
+}
+
+void add(std::optional<Histogram>& sum, const std::optional<Histogram>& one) {
+    if (sum && one)
+        *sum += *one;
+    else
+        sum.reset();
+}
+
+void add(std::optional<DelayFigures>& sum, const std::optional<DelayFigures>& one) {
+    if (!one)
+        return;
+    if (!sum) {
+        sum = one;
+        return;
+    }
+    add(sum->transit, sum->frames, one->transit, one->frames);
+    add(sum->ipdv, sum->pairs, one->ipdv, one->pairs);
+    add(sum->histogram, one->histogram);
+    sum->frames += one->frames;
+    sum->pairs += one->pairs;
+    // The worst: these have no sum.
+    sum->jitter = std::max(sum->jitter, one->jitter);
+    sum->variation_mean = std::max(sum->variation_mean, one->variation_mean);
+    sum->variation_most = std::max(sum->variation_most, one->variation_most);
+    sum->clock_steps = std::max(sum->clock_steps, one->clock_steps);
+    sum->wild += one->wild;
+    sum->of_tai = sum->of_tai && one->of_tai;
+}
+
+void add(std::optional<GapFigures>& sum, const std::optional<GapFigures>& one) {
+    if (!one)
+        return;
+    if (!sum) {
+        sum = one;
+        return;
+    }
+    add(sum->gap, sum->count, one->gap, one->count);
+    add(sum->histogram, one->histogram);
+    sum->count += one->count;
 }
 
 void add(StreamFigures& sum, const StreamFigures& one) {
@@ -102,34 +142,42 @@ void add(StreamFigures& sum, const StreamFigures& one) {
     } else {
         sum.periods.reset();
     }
-    if (one.delay) { // the worst of them: variations of several streams have no sum
-        if (!sum.delay)
-            sum.delay.emplace();
-        sum.delay->frames += one.delay->frames;
-        sum.delay->jitter_ns = std::max(sum.delay->jitter_ns, one.delay->jitter_ns);
-        sum.delay->mean_ns = std::max(sum.delay->mean_ns, one.delay->mean_ns);
-        sum.delay->most_ns = std::max(sum.delay->most_ns, one.delay->most_ns);
-        sum.delay->clock_steps = std::max(sum.delay->clock_steps, one.delay->clock_steps);
-    }
+    add(sum.delay, one.delay);
+    add(sum.gaps, one.gaps);
 }
 
-std::optional<DelayVariation> delay_variation(const delay& found) {
+std::optional<DelayFigures> delay_figures(const StreamAtPlace& at) {
+    const delay& found = at.head.delay;
     if (found.frames < 2)
         return std::nullopt;
-    const auto frames = static_cast<double>(found.frames);
-    return DelayVariation{.frames = found.frames,
-                          .jitter_ns = static_cast<double>(found.jitter16) / 16,
-                          .mean_ns = static_cast<double>(found.sum) / frames - static_cast<double>(found.least),
-                          .most_ns = static_cast<double>(found.most - found.least),
-                          .clock_steps = found.steps};
+    DelayFigures figures{.frames = found.frames,
+                         .jitter = static_cast<double>(found.jitter16) / 16,
+                         .transit = {.least = static_cast<double>(found.least),
+                                     .mean = static_cast<double>(found.sum) / static_cast<double>(found.frames),
+                                     .most = static_cast<double>(found.most)},
+                         .pairs = found.frames - found.unpaired,
+                         .ipdv = {},
+                         .clock_steps = found.steps,
+                         .wild = found.wild};
+    figures.of_tai = at.head.key.format == STREAM_OURS;
+    figures.variation_mean = figures.transit.mean - figures.transit.least;
+    figures.variation_most = figures.transit.most - figures.transit.least;
+    if (figures.pairs != 0)
+        figures.ipdv = {.least = static_cast<double>(found.ipdv_least),
+                        .mean = static_cast<double>(found.ipdv_sum) / static_cast<double>(figures.pairs),
+                        .most = static_cast<double>(found.ipdv_most)};
+    if (at.histograms != nullptr)
+        figures.histogram.emplace(at.histograms->delay);
+    return figures;
 }
 
-std::optional<IperfFigures> iperf_figures_of(const stream& found) {
-    if (!stream_is_iperf(found.key.format))
+std::optional<IperfFigures> iperf_figures_of(const StreamAtPlace& at) {
+    const stream_key& key = at.head.key;
+    if (!stream_is_iperf(key.format))
         return std::nullopt;
-    const iperf_figures& own = found.iperf.figures;
+    const iperf_figures& own = at.iperf.figures;
     std::uint64_t lost = own.lost;
-    if (found.key.format == STREAM_IPERF2)
+    if (key.format == STREAM_IPERF2)
         lost -= std::min<std::uint64_t>(lost, own.out_of_order);
     return IperfFigures{.packets = own.highest,
                         .lost = lost,
@@ -137,11 +185,25 @@ std::optional<IperfFigures> iperf_figures_of(const stream& found) {
                         .jitter_ms = static_cast<double>(own.jitter) / (1 << IPERF_JITTER_BITS) / 1e3};
 }
 
-StreamFigures figures_of_one_queue(const stream& found) {
-    sequence settled = found.sequence;
+std::optional<GapFigures> gap_figures(const StreamAtPlace& at) {
+    const gaps& found = at.head.gaps;
+    if (found.count == 0)
+        return std::nullopt;
+    const std::uint64_t sum = at.head.exact ? at.head.head.last_ns - found.began_ns : found.began_ns;
+    GapFigures figures{.count = found.count,
+                       .gap = {.least = static_cast<double>(found.least),
+                               .mean = static_cast<double>(sum) / static_cast<double>(found.count),
+                               .most = static_cast<double>(found.most)}};
+    if (at.histograms != nullptr)
+        figures.histogram.emplace(at.histograms->gaps);
+    return figures;
+}
+
+StreamFigures figures_of_one_queue(const StreamAtPlace& found) {
+    sequence settled = found.numbers;
     sequence_flush(&settled);
-    StreamFigures figures{.key = found.key,
-                          .frames = found.frames,
+    StreamFigures figures{.key = found.head.key,
+                          .frames = sequence_packets(&settled),
                           .lost = lost_of({&found, 1}),
                           .duplicate = settled.duplicate,
                           .stray = settled.stray,
@@ -151,7 +213,8 @@ StreamFigures figures_of_one_queue(const stream& found) {
                                              .extent_sum = settled.extent_sum,
                                              .extent_max = settled.extent_max},
                           .periods = LossPeriods{.count = settled.period_count, .longest = settled.period_max},
-                          .delay = delay_variation(found.delay),
+                          .delay = delay_figures(found),
+                          .gaps = gap_figures(found),
                           .payload = found.payload,
                           .iperf = iperf_figures_of(found)};
     std::ranges::copy(settled.period, figures.periods->by_length.begin());
@@ -172,15 +235,24 @@ std::string stream_name(const stream_key& key) {
     return fmt::format("stream {} from {}", key.stream, address_text(key, key.source));
 }
 
+std::string StreamReport::delay_unknown() const {
+    for (const StreamFigures& one : streams)
+        if (!one.delay)
+            return fmt::format("{} {}", stream_name(one.key),
+                               one.queues > 1 ? "came by several queues"
+                                              : "has no two frames that say when they were sent");
+    return {};
+}
+
 StreamFigures StreamReport::sum() const {
     StreamFigures all{
-        .lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = std::nullopt, .iperf = std::nullopt};
+        .lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = {}, .gaps = {}, .iperf = {}};
     for (const StreamFigures& one : streams)
         add(all, one);
     return all;
 }
 
-StreamFigures stream_figures(std::span<const stream> on_queues) {
+StreamFigures stream_figures(std::span<const StreamAtPlace> on_queues) {
     StreamFigures figures = figures_of_one_queue(on_queues.front());
     if (on_queues.size() == 1)
         return figures;
@@ -189,43 +261,79 @@ StreamFigures stream_figures(std::span<const stream> on_queues) {
     figures.periods.reset();
     figures.delay.reset();
     figures.iperf.reset();
+    figures.gaps.reset();
     figures.lost = lost_of(on_queues);
     figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
     figures.payload = {};
-    for (const stream& found : on_queues) {
-        figures.frames += found.frames;
-        figures.duplicate += found.sequence.duplicate;
-        figures.stray += found.sequence.stray;
+    for (const StreamAtPlace& found : on_queues) {
+        figures.frames += sequence_packets(&found.numbers);
+        figures.duplicate += found.numbers.duplicate;
+        figures.stray += found.numbers.stray;
         add(figures.payload, found.payload);
-        figures.restarts = std::max<std::uint64_t>(figures.restarts, found.sequence.restarts);
+        figures.restarts = std::max<std::uint64_t>(figures.restarts, found.numbers.restarts);
     }
     return figures;
 }
 
-StreamTable::StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables)
-    : streams_(streams_map, std::size_t{slots} * tables), unplaced_(unplaced_map, tables), slots_(slots) {
+StreamTable::StreamTable(const Maps& maps, unsigned slots, unsigned tables)
+    : streams_(maps.streams, std::size_t{slots} * tables), rests_(maps.rests, std::size_t{slots} * tables),
+      unplaced_(maps.unplaced, tables), slots_(slots), clocks_in_step_(maps.clocks_in_step) {
+    if (maps.histograms >= 0)
+        histograms_.emplace(maps.histograms, std::size_t{slots} * tables);
     found_.reserve(std::size_t{slots} * tables);
 }
 
 follow_table StreamTable::table(unsigned index) const noexcept {
-    return {.streams = streams_.data() + std::size_t{slots_} * index,
+    const std::size_t first = std::size_t{slots_} * index;
+    return {.streams = streams_.data() + first,
+            .rests = rests_.data() + first,
+            .histograms = histograms_ ? histograms_->data() + first : nullptr,
             .slots = slots_,
+            .clocks_in_step = clocks_in_step_,
             .unplaced = unplaced_.data() + index,
             .watch = nullptr,
             .watch_count = 0};
 }
 
+// The program goes on writing: a copy is one when the next is the same.
+StreamAtPlace StreamTable::copy_of(const stream& place) const noexcept {
+    const auto number = static_cast<std::size_t>(&place - streams_.values().data());
+    const stream_rest& rest = rests_.values()[number];
+    StreamAtPlace copy, next;
+    const auto take = [&](StreamAtPlace& into) {
+        std::memcpy(&into.head, &place, sizeof(into.head));
+        std::memcpy(&into.numbers, &rest.sequence, sizeof(into.numbers));
+    };
+    take(copy);
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        take(next);
+        if (std::memcmp(&copy.head, &next.head, sizeof(copy.head)) == 0 &&
+            std::memcmp(&copy.numbers, &next.numbers, sizeof(copy.numbers)) == 0)
+            break;
+        copy = next;
+    }
+    copy.payload = rest.payload;
+    copy.iperf = rest.iperf;
+    sequence_follow(&copy.numbers, &copy.head.head);
+    if (histograms_)
+        copy.histograms = &histograms_->values()[number];
+    return copy;
+}
+
 StreamReport StreamTable::read() const {
     StreamReport report;
-    std::vector<stream> found;
+    std::vector<const stream*> found;
     for (const stream& place : streams_.values())
         if (is_taken(place))
-            found.push_back(copy_of(place));
-    std::ranges::stable_sort(found, [](const stream& a, const stream& b) { return compare(a.key, b.key) < 0; });
+            found.push_back(&place);
+    std::ranges::stable_sort(found, [](const stream* a, const stream* b) { return compare(a->key, b->key) < 0; });
     for (auto first = found.begin(); first != found.end();) {
         const auto end =
-            std::find_if(first, found.end(), [&](const stream& s) { return compare(s.key, first->key) != 0; });
-        report.streams.push_back(stream_figures({first, end}));
+            std::find_if(first, found.end(), [&](const stream* s) { return compare(s->key, (*first)->key) != 0; });
+        std::vector<StreamAtPlace> on_queues;
+        std::transform(first, end, std::back_inserter(on_queues), [&](const stream* s) { return copy_of(*s); });
+        report.streams.push_back(stream_figures(on_queues));
         first = end;
     }
     std::ranges::sort(report.streams, in_order_of_name);
@@ -240,7 +348,7 @@ bool StreamTable::empty() const noexcept { return std::ranges::none_of(streams_.
 
 std::uint64_t StreamTable::missing() noexcept {
     constexpr std::size_t most_queues = 64;
-    std::array<stream, most_queues> on_queues;
+    std::array<StreamAtPlace, most_queues> on_queues;
     found_.clear();
     for (const stream& place : streams_.values())
         if (is_taken(place))

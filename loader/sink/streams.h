@@ -8,6 +8,7 @@
 #include "bpf/abi.h"
 #include "loader/mapping.h"
 #include "loader/sink/follow.h"
+#include "loader/sink/histogram.h"
 
 #include <array>
 #include <cstdint>
@@ -33,13 +34,29 @@ struct LateFrames {
     std::uint64_t extent_max = 0;
 };
 
+struct Spread {
+    double least = 0, mean = 0, most = 0;
+};
+
 // Of frames that say when they were sent, from when the sender's program made them to when ours saw them. In ns.
-struct DelayVariation {
+struct DelayFigures {
     std::uint64_t frames = 0;
-    double jitter_ns = 0; // RFC 3550
-    double mean_ns = 0;   // above the fastest frame (RFC 5481, PDV)
-    double most_ns = 0;
+    double jitter = 0;                             // RFC 3550
+    double variation_mean = 0, variation_most = 0; // above the fastest frame (RFC 5481, PDV)
+    Spread transit;                                // by two clocks: a delay only where they are in step
+    std::uint64_t pairs = 0;                       // of successive frames, which have an IPDV (RFC 5481)
+    Spread ipdv;                                   // the mean is that of the absolute values
     std::uint64_t clock_steps = 0;
+    bool of_tai = true;         // iperf stamps by CLOCK_REALTIME
+    std::uint64_t wild = 0; // frames with a time that fits nowhere
+    std::optional<Histogram> histogram{};
+};
+
+// From one frame to the next, in ns. Of frames whose arrival was read from an exact clock.
+struct GapFigures {
+    std::uint64_t count = 0;
+    Spread gap;
+    std::optional<Histogram> histogram{};
 };
 
 // What iperf would print of the same datagrams, by its own formulas (bpf/iperf.h).
@@ -61,7 +78,8 @@ struct StreamFigures {
     // Unknown for a stream on several queues.
     std::optional<LateFrames> late;
     std::optional<LossPeriods> periods;
-    std::optional<DelayVariation> delay; // also unknown where frames do not say when they were sent
+    std::optional<DelayFigures> delay; // also unknown where frames do not say when they were sent
+    std::optional<GapFigures> gaps;
     stream_payload payload{};
     std::optional<IperfFigures> iperf; // of iperf's formats, since its last restart
 
@@ -78,16 +96,32 @@ struct StreamReport {
     std::uint64_t damaged = 0;          // frames with our magic and a wrong check
     std::uint64_t no_room = 0;          // frames of streams beyond those that the table holds
 
+    // Which stream has no delay figures, and why; empty where all have some.
+    std::string delay_unknown() const;
     StreamFigures sum() const; // of all of them, and of delays the worst; its key says nothing
 };
 
+// What the program's maps have at one place; the sequence goes as far as the head.
+struct StreamAtPlace {
+    stream head{};
+    sequence numbers{};
+    stream_payload payload{};
+    struct iperf iperf {};
+    const stream_histograms* histograms = nullptr; // may be none
+};
+
 // One stream as it was found on each of its queues. The last frames count as arrived in order: what is missing is lost.
-StreamFigures stream_figures(std::span<const stream> on_queues);
+StreamFigures stream_figures(std::span<const StreamAtPlace> on_queues);
 
 class StreamTable {
   public:
-    // The program's maps (bpf/streams.h) and what the loader made of them. Throws Error.
-    StreamTable(int streams_map, int unplaced_map, unsigned slots, unsigned tables);
+    // The program's maps (bpf/stream_maps.h). Throws Error.
+    struct Maps {
+        int streams, rests, unplaced;
+        int histograms = -1; // there may be none
+        bool clocks_in_step = false;
+    };
+    StreamTable(const Maps& maps, unsigned slots, unsigned tables);
 
     // One table, for whoever follows streams in it in the program's place.
     follow_table table(unsigned index) const noexcept;
@@ -98,9 +132,14 @@ class StreamTable {
     std::uint64_t missing() noexcept;
 
   private:
+    StreamAtPlace copy_of(const stream& place) const noexcept;
+
     Mapping<stream> streams_;
+    Mapping<stream_rest> rests_;
     Mapping<stream_unplaced> unplaced_;
     unsigned slots_;
+    bool clocks_in_step_;
+    std::optional<Mapping<stream_histograms>> histograms_;
     std::vector<const stream*> found_; // missing()'s own
 };
 

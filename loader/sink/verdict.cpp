@@ -2,6 +2,7 @@
 
 #include "loader/sink/verdict.h"
 
+#include "loader/sink/clocks.h"
 #include "loader/sink/figures.h"
 
 #include <fmt/format.h>
@@ -75,12 +76,54 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
     return condition;
 }
 
+// What is to be held against a limit on delays, if every stream has one; else why not.
+std::optional<DelayFigures> measured_delay(const Measured& port, std::string& why_not) {
+    if (!port.streams)
+        why_not = "no stream";
+    else if (port.no_room != 0)
+        why_not = fmt::format("{} frames are of streams that had no place: --streams", port.no_room);
+    else if (!port.delay_unknown.empty())
+        why_not = fmt::format("unknown: {}", port.delay_unknown);
+    else
+        return port.streams->delay;
+    return std::nullopt;
+}
+
+Condition jitter_condition(const DelayLimit& wanted, const Measured& port) {
+    Condition condition{.wanted = fmt::format("{}: at most {} jitter of each stream", port.port, wanted.text),
+                        .measured = {},
+                        .holds = false};
+    if (const auto delay = measured_delay(port, condition.measured)) {
+        condition.measured = time_text(delay->jitter);
+        condition.holds = delay->jitter <= static_cast<double>(wanted.most.count());
+    }
+    return condition;
+}
+
+Condition delay_condition(const DelayLimit& wanted, const Measured& port,
+                          std::optional<std::chrono::nanoseconds> clocks_within) {
+    Condition condition{
+        .wanted = fmt::format("{}: at most {} one-way delay", port.port, wanted.text), .measured = {}, .holds = false};
+    const auto figures = measured_delay(port, condition.measured);
+    if (!figures)
+        return condition;
+    const OneWayDelay one_way = one_way_delay(*figures, clocks_within);
+    if (!one_way.delay) {
+        condition.measured = fmt::format("unknown: {}", one_way.unknown_because);
+        return condition;
+    }
+    condition.measured = time_text(one_way.delay->most);
+    condition.holds = one_way.delay->most <= static_cast<double>(wanted.most.count());
+    return condition;
+}
+
 } // namespace
 
 bool Verdict::pass() const noexcept { return std::ranges::all_of(conditions, &Condition::holds); }
 
 std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports, std::string_view broken) {
-    if (!options.expect_rate && !options.expect_frames && !options.max_missed && !options.max_loss)
+    if (!options.expect_rate && !options.expect_frames && !options.max_missed && !options.max_loss &&
+        !options.max_jitter && !options.max_delay)
         return std::nullopt;
     Verdict verdict;
     if (!broken.empty())
@@ -92,6 +135,10 @@ std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measu
             verdict.conditions.push_back(rate_condition(*options.expect_rate, port));
         if (options.max_loss)
             verdict.conditions.push_back(loss_condition(*options.max_loss, port));
+        if (options.max_jitter)
+            verdict.conditions.push_back(jitter_condition(*options.max_jitter, port));
+        if (options.max_delay)
+            verdict.conditions.push_back(delay_condition(*options.max_delay, port, options.clocks_within));
         if (options.max_missed)
             verdict.conditions.push_back(
                 {.wanted = fmt::format("{}: at most {} frames missed by the NIC", port.port, *options.max_missed),

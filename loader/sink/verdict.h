@@ -35,6 +35,7 @@ struct Measured {
     bool rates_at_least = false; // it flowed too shortly to be timed
     std::uint64_t speed_bps = 0;
     std::optional<StreamFigures> streams; // the sum of them, where there are any
+    std::string delay_unknown;            // of which of them, and why; empty where all have one
     std::uint64_t no_room = 0;            // frames of streams that nobody followed
     std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };

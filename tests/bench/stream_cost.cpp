@@ -25,14 +25,16 @@ using namespace test::packet;
 
 constexpr unsigned batch = 100'000;
 constexpr unsigned many = 4096;
-constexpr unsigned slots = 2 * many; // as the loader makes them
-constexpr unsigned few = 64;         // streams, up to which the first demand is made
+constexpr unsigned slots = 2 * many; // as the loader makes them,
+constexpr unsigned slots_with_histograms = 256;
+constexpr unsigned few = 64; // streams, up to which the first demand is made
 
 class Measurement {
   public:
-    Measurement(unsigned streams, bool stamped)
-        : streams_(streams), stamped_(stamped), frame_(Ethernet{} / Ipv4{} / Udp{} / zeros(OURS_LENGTH)),
-          sink_({.stream_slots = slots}) {
+    Measurement(unsigned streams, bool stamped, bool histograms)
+        : streams_(streams), stamped_(stamped), histograms_(histograms),
+          frame_(Ethernet{} / Ipv4{} / Udp{} / zeros(OURS_LENGTH)),
+          sink_({.stream_slots = histograms ? slots_with_histograms : slots, .histograms = histograms}) {
         floor_.load();
         floor_->bss->floor_streams = streams;
         floor_->bss->floor_stamped = stamped;
@@ -46,19 +48,22 @@ class Measurement {
     }
 
     Row row() const {
-        const StreamFigures all =
-            StreamTable(bpf_map__fd(sink_->maps.sink_streams), bpf_map__fd(sink_->maps.sink_unplaced), slots, 1)
-                .read()
-                .sum();
+        const StreamFigures all = sink_.streams().sum();
         if (all.frames != batch * sink_ns_.size() || all.duplicate + all.stray != 0)
             throw Error(ExitCode::internal, "a benchmark's streams", "were not followed as they should");
         const double clock = mean_of_shorter_half(clock_) - mean_of_shorter_half(empty_);
         const double more = mean_of_shorter_half(sink_ns_) - mean_of_shorter_half(nothing_);
-        return {.key = fmt::format("streams_{}{}", streams_, stamped_ ? "_stamped" : ""),
-                .title =
-                    fmt::format("{} stream{}{}", streams_, streams_ == 1 ? "" : "s", stamped_ ? ", with jitter" : ""),
+        const std::string what =
+            fmt::format("{} stream{}{}", streams_, streams_ == 1 ? "" : "s", stamped_ ? ", with jitter" : "");
+        const std::string key = fmt::format("streams_{}{}", streams_, stamped_ ? "_stamped" : "");
+        if (histograms_) // nothing is demanded of these
+            return {.key = key + "_histograms",
+                    .title = what + " and histograms",
+                    .figures = {more, clock, no_figure, no_figure, more - clock}};
+        return {.key = key,
+                .title = what,
                 .figures = {more, clock, streams_ <= few ? more - clock : no_figure,
-                            streams_ <= few ? no_figure : more - clock}};
+                            streams_ <= few ? no_figure : more - clock, no_figure}};
     }
 
   private:
@@ -81,7 +86,7 @@ class Measurement {
     }
 
     unsigned streams_;
-    bool stamped_;
+    bool stamped_, histograms_;
     Octets frame_;
     SinkProgram sink_;
     Skeleton<floor_bpf> floor_;
@@ -95,7 +100,9 @@ Table stream_cost(const Settings& settings) {
     std::vector<Measurement> measurements;
     for (const bool stamped : {false, true})
         for (const unsigned streams : {1U, few, many})
-            measurements.emplace_back(streams, stamped);
+            measurements.emplace_back(streams, stamped, false);
+    for (const unsigned streams : {1U, few})
+        measurements.emplace_back(streams, true, true);
     for (unsigned round = 0; round < settings.rounds; ++round)
         for (Measurement& measurement : measurements)
             measurement.round();
@@ -108,7 +115,8 @@ Table stream_cost(const Settings& settings) {
         .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
                     {.key = "clock_ns", .title = "the clock", .decimals = 1},
                     {.key = "few_ns", .title = "without it", .decimals = 1, .at_most = 15},
-                    {.key = "thousands_ns", .title = "of thousands", .decimals = 1, .at_most = 45}},
+                    {.key = "thousands_ns", .title = "of thousands", .decimals = 1, .at_most = 45},
+                    {.key = "histograms_ns", .title = "with histograms", .decimals = 1}},
         .rows = {}};
     for (const Measurement& measurement : measurements)
         table.rows.push_back(measurement.row());

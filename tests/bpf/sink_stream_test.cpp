@@ -32,11 +32,7 @@ class SinkStream : public testing::Test {
   protected:
     SinkStream() : sink_({.stream_slots = slots}) {}
 
-    StreamReport report() {
-        return StreamTable(bpf_map__fd(sink_.program()->maps.sink_streams),
-                           bpf_map__fd(sink_.program()->maps.sink_unplaced), slots, 1)
-            .read();
-    }
+    StreamReport report() { return sink_.program().streams(); }
     void expect_nothing_followed() {
         const StreamReport report = this->report();
         EXPECT_TRUE(report.streams.empty());
@@ -98,7 +94,7 @@ TEST_F(SinkStream, OffMeansOff) {
     stream first{};
     const std::uint32_t place = 0;
     EXPECT_EQ(bpf_map_lookup_elem(bpf_map__fd(off.program()->maps.sink_streams), &place, &first), 0);
-    EXPECT_EQ(first.frames, 0U);
+    EXPECT_EQ(first.key.format, STREAM_NONE);
 }
 
 TEST_F(SinkStream, ASignatureThatIsCutOffIsNone) {
@@ -138,6 +134,47 @@ TEST_F(SinkStream, WhatExceedsTheTableIsCounted) {
     EXPECT_EQ(report.sum().frames, 2U * slots);
     EXPECT_EQ(report.sum().lost, 0U);
     EXPECT_EQ(report.no_room, 10U);
+}
+
+TEST_F(SinkStream, HistogramsHaveEveryFrameOnce) {
+    for (const bool in_step : {false, true}) {
+        SinkCheck sink({.stream_slots = slots, .histograms = true, .clocks_in_step = in_step});
+        const auto time = static_cast<std::uint32_t>(1'000'000'000);
+        for (const std::uint32_t number : {0U, 1U, 2U, 5U, 4U, 5U, 6U, 7U}) // one is lost, one late, one comes twice
+            sink.counts(frame_with(ours(3, number, time)));
+        for (const std::uint32_t number : {0U, 1U, 2U})
+            sink.counts(frame_with(pktgen(number)));
+        const StreamReport report = sink.program().streams();
+        ASSERT_EQ(report.streams.size(), 2U);
+        const StreamFigures& stamped = report.streams[1].delay ? report.streams[1] : report.streams[0];
+        const StreamFigures& plain = report.streams[1].delay ? report.streams[0] : report.streams[1];
+        EXPECT_EQ(stamped.delay->histogram->total(), 7U);
+        EXPECT_EQ(stamped.delay->frames, 7U);
+        EXPECT_EQ(stamped.delay->pairs, 3U) << "0-1, 1-2 and 6-7";
+        EXPECT_EQ(stamped.gaps->histogram->total(), 7U);
+        EXPECT_EQ(plain.gaps->histogram->total(), 2U);
+        EXPECT_FALSE(plain.delay);
+    }
+}
+
+// By the short way and by the long one the same frames come to the same.
+TEST_F(SinkStream, StampedFramesAreFollowed) {
+    const auto time = static_cast<std::uint32_t>(1'000'000'000);
+    for (std::uint32_t number = 0; number < 1000; ++number)
+        if (number % 100 != 50)
+            sink_.counts(frame_with(ours(0, number, number % 10 == 5 ? time + 1'000'000'000 : time)));
+    sink_.counts(frame_with(ours(0, 1000))); // without a time
+    sink_.counts(frame_with(ours(0, 1001, time)));
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_EQ(stream.frames, 992U);
+    EXPECT_EQ(stream.lost, 10U);
+    ASSERT_TRUE(stream.delay);
+    EXPECT_EQ(stream.delay->wild, 100U);
+    EXPECT_EQ(stream.delay->frames, 891U);
+    EXPECT_EQ(stream.delay->clock_steps, 0U);
+    EXPECT_EQ(stream.gaps->count, 989U) << "none on either side of the frame that took the coarse clock";
+    EXPECT_GT(stream.gaps->gap.mean, 0);
+    EXPECT_LT(stream.gaps->gap.mean, 1e9);
 }
 
 // One in 2^32 passes for a stream's frame, and one in 2^16 has the magic alone and passes for a damaged one.

@@ -54,9 +54,7 @@ class SinkWatch : public testing::Test {
     SinkWatch() : sink_({.stream_slots = slots, .watches = watches}) {}
 
     StreamReport report(SinkCheck& sink) {
-        return StreamTable(bpf_map__fd(sink.program()->maps.sink_streams),
-                           bpf_map__fd(sink.program()->maps.sink_unplaced), slots, 1)
-            .read();
+        return sink.program().streams();
     }
     StreamReport report() { return report(sink_); }
     void expect_nothing_followed() {
@@ -70,7 +68,7 @@ class SinkWatch : public testing::Test {
             stream found{};
             if (bpf_map_lookup_elem(bpf_map__fd(sink_.program()->maps.sink_streams), &place, &found) == 0 &&
                 found.key.format != STREAM_NONE)
-                return found.sequence.last_ns;
+                return found.head.last_ns;
         }
         return 0;
     }

@@ -100,7 +100,12 @@ SinkProgram::SinkProgram(const Options& options) {
     cfg_.copy_passed = options.copy_passed;
     cfg_.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg_.watch);
-    bpf_map__set_max_entries(skeleton_->maps.sink_streams, std::max(options.stream_slots, 1U));
+    cfg_.histograms = options.histograms;
+    cfg_.clocks_in_step = options.clocks_in_step;
+    for (bpf_map* map : {skeleton_->maps.sink_streams, skeleton_->maps.sink_stream_rests})
+        bpf_map__set_max_entries(map, std::max(options.stream_slots, 1U));
+    if (options.histograms)
+        bpf_map__set_max_entries(skeleton_->maps.sink_histograms, options.stream_slots);
     if (!options.address4.empty()) {
         cfg_.answer4 = 1;
         cfg_.address4 = prefix4(options.address4, 32).address;
@@ -116,6 +121,15 @@ SinkProgram::SinkProgram(const Options& options) {
     skeleton_.load();
     per_cpu_.resize(static_cast<std::size_t>(libbpf_num_possible_cpus()));
     before_ = totals();
+}
+
+StreamReport SinkProgram::streams() const {
+    return StreamTable({.streams = bpf_map__fd(skeleton_->maps.sink_streams),
+                        .rests = bpf_map__fd(skeleton_->maps.sink_stream_rests),
+                        .unplaced = bpf_map__fd(skeleton_->maps.sink_unplaced),
+                        .histograms = cfg_.histograms ? bpf_map__fd(skeleton_->maps.sink_histograms) : -1},
+                       cfg_.stream_slots, 1)
+        .read();
 }
 
 int SinkProgram::fd() const { return bpf_program__fd(skeleton_->progs.xdp_sink); }

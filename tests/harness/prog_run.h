@@ -8,6 +8,7 @@
 #include "bpf/abi.h"
 #include "sink.skel.h" // behind bpf/abi.h, whose types it names
 
+#include "loader/sink/streams.h"
 #include "loader/skeleton.h"
 #include "tests/harness/packet.h"
 
@@ -56,6 +57,8 @@ class SinkProgram {
         unsigned stream_slots = 0;
         unsigned copy_passed = 0;
         std::vector<watch_port> watches{};
+        bool histograms = false;
+        bool clocks_in_step = false;
     };
     SinkProgram() : SinkProgram(Options{}) {}
     explicit SinkProgram(const Options& options);
@@ -69,6 +72,8 @@ class SinkProgram {
 
     // What was counted since the last time that anything asked.
     CountChange take_change();
+
+    StreamReport streams() const;
 
     int fd() const;
     const sink_cfg& cfg() const noexcept { return cfg_; } // as it was told

@@ -3,14 +3,12 @@
 // Streams: what is lost, late and duplicate on the way is found to the frame. The impairment is in what is sent: frames
 // of xdp-gen's making, by their numbers.
 
-#include "bpf/signature/ours.h"
 #include "loader/generate/frame_spec.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <sstream>
 #include <utility>
 
@@ -160,47 +158,6 @@ TEST_P(Streams, DamagedFramesAreNoLossOfMillions) {
         << out;
     EXPECT_TRUE(contains(out, "    stream 0 from 198.18.0.1: 990 frames, lost 10 (1.00 %)")) << out;
     EXPECT_TRUE(contains(out, "damaged          10 frames with our signature and a wrong check\n")) << out;
-}
-
-TEST_P(Streams, StampedFramesSayHowDelayVaries) {
-    const Lab lab;
-    Sink sink(lab, with_engine({}));
-    const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "50000", "--rate", "50000"}));
-    const Json summary = sink.end();
-    const Json& stream = streams_of(summary)[0];
-    EXPECT_EQ(stream["stamped_frames"], sent);
-    EXPECT_GT(stream["jitter_ns"], 0.0);
-    EXPECT_GE(stream["delay_variation_max_ns"], stream["delay_variation_mean_ns"]);
-    EXPECT_GT(stream["delay_variation_mean_ns"], 0.0);
-    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
-    EXPECT_EQ(stream["clock_steps"], 0U);
-}
-
-// Every second frame says that it was sent 20 ms later than it was, which is far more than the lab's own jitter.
-TEST_P(Streams, JitterIsThatOfRfc3550) {
-    const Lab lab;
-    const FrameSpec spec = spec_of(lab);
-    PacketSocket sender(lab.tester, "tx1");
-    Sink sink(lab, with_engine({}));
-    for (std::uint32_t number = 0; number < 500; ++number) {
-        timespec now{};
-        clock_gettime(CLOCK_TAI, &now);
-        const auto time =
-            static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec + number % 2 * 20'000'000);
-        Bytes frame = build_frame(spec, number);
-        const std::uint64_t check = ours_check(0, number, time);
-        for (unsigned octet = 0; octet < 4; ++octet)
-            frame[42 + OURS_TIME_OFFSET + octet] = static_cast<std::uint8_t>(time >> (24 - 8 * octet));
-        frame[42 + OURS_CHECK_OFFSET] = static_cast<std::uint8_t>(check >> 8);
-        frame[42 + OURS_CHECK_OFFSET + 1] = static_cast<std::uint8_t>(check);
-        sender.send(frame);
-    }
-    const Json summary = sink.end();
-    const Json& stream = streams_of(summary)[0];
-    EXPECT_EQ(stream["stamped_frames"], 500U);
-    EXPECT_NEAR(stream["jitter_ns"], 20e6, 2e6);
-    EXPECT_NEAR(stream["delay_variation_mean_ns"], 10e6, 2e6);
-    EXPECT_GE(stream["delay_variation_max_ns"], 19e6);
 }
 
 TEST_P(Streams, ASecondRunOfTheSenderIsNoLoss) {

@@ -29,7 +29,7 @@ class Receiver {
         if (kind_ != IPERF_2 && width == 32)
             words = number << 32 | 0x30313233;
         const iperf_datagram datagram{.number = words, .sent_us = sent_us, .arrived_ns = arrived};
-        take(state_, sequence_, datagram, kind_);
+        take(state_, sequence_, head_, datagram, kind_);
         reference_.take(width == 32 ? number & 0xffffffff : number, Microseconds::of_ns(sent_us * 1000),
                         Microseconds::of_ns(arrived));
     }
@@ -46,7 +46,7 @@ class Receiver {
     const iperf_figures& figures() const { return state_.figures; }
     bool is_wide() const { return state_.is_wide != 0; }
     const sequence& numbers() const { return sequence_; }
-    std::uint64_t lost() const { return sequence_.lost_before + sequence_missing(&sequence_); }
+    std::uint64_t lost() const { return sequence_.lost_before + sequence_.missing; }
     double jitter_ms() const { return static_cast<double>(figures().jitter) / (1 << IPERF_JITTER_BITS) / 1e3; }
 
     void expect_as_reference() const {
@@ -58,9 +58,11 @@ class Receiver {
         EXPECT_NEAR(jitter_ms(), reference_.jitter_ms(), 1e-9);
     }
 
-    static void take(iperf& state, sequence& numbers, const iperf_datagram& datagram, iperf_kind kind) {
+    static void take(iperf& state, sequence& numbers, sequence_head& head, const iperf_datagram& datagram,
+                     iperf_kind kind) {
         iperf_read(&state, &numbers, &datagram, kind);
-        const int taken = sequence_take(&numbers, static_cast<std::uint32_t>(state.number), datagram.arrived_ns);
+        sequence_hold(&numbers, &head);
+        const int taken = sequence_take(&numbers, &head, static_cast<std::uint32_t>(state.number), datagram.arrived_ns);
         iperf_taken(&state, &numbers, taken == SEQUENCE_STRAY, kind);
     }
 
@@ -70,6 +72,7 @@ class Receiver {
     bool over_ = false;
     iperf state_{};
     sequence sequence_{};
+    sequence_head head_{};
     IperfReference reference_;
 };
 
@@ -220,10 +223,11 @@ TEST(Iperf, ALongGapIsLoss) {
 TEST(Iperf, ATimeFromAnotherWorldFitsIn) {
     iperf state{};
     sequence numbers{};
+    sequence_head head{};
     for (std::uint64_t number = 1; number < 100; ++number) {
         const iperf_datagram datagram{
             .number = number, .sent_us = number == 50 ? ~std::uint64_t{0} >> 1 : 1000, .arrived_ns = start_ns + number};
-        Receiver::take(state, numbers, datagram, IPERF_2);
+        Receiver::take(state, numbers, head, datagram, IPERF_2);
     }
     const double most_us = static_cast<double>(IPERF_MOST_DIFFERENCE);
     EXPECT_LT(static_cast<double>(state.figures.jitter) / (1 << IPERF_JITTER_BITS), most_us / 8);

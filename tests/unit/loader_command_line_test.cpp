@@ -29,6 +29,20 @@ TEST(CommandLine, DurationHasARange) {
     EXPECT_EQ(parse_duration("--duration", "100000h"), 100'000h);
 }
 
+TEST(CommandLine, DelayInEveryUnit) {
+    struct Row {
+        const char* text;
+        std::chrono::nanoseconds time;
+    };
+    for (const Row& row :
+         {Row{"0", 0ns}, Row{"0us", 0ns}, Row{"500ns", 500ns}, Row{"20us", 20us}, Row{"1.5ms", 1500us}, Row{"1s", 1s}})
+        EXPECT_EQ(parse_delay("--max-delay", row.text), row.time) << row.text;
+    for (const char* text : {"", "5", "-1us", "1m", "us", "1 ms"})
+        EXPECT_EQ(refusal([&] { parse_delay("--max-delay", text); }),
+                  std::string("--max-delay ") + text + ": not a time like 500ns, 20us, 2ms or 1s");
+    EXPECT_EQ(refusal([] { parse_delay("--max-delay", "1001ms"); }), "--max-delay 1001ms: more than a second");
+}
+
 // An argument that holds an escape sequence, a line of its own, or UTF-8.
 TEST(RunCommand, ErrorIsOneLineWithoutControlCharacters) {
     testing::internal::CaptureStderr();

@@ -22,8 +22,13 @@ using Numbers = std::vector<std::uint32_t>;
 // A stream that sends a packet every microsecond unless told otherwise.
 class Stream {
   public:
+    ~Stream() {
+        const sequence all = followed();
+        EXPECT_EQ(sequence_packets(&all), taken_) << "each is counted as one thing";
+    }
     int take(std::uint32_t number, std::uint64_t after_ns = 1000) {
-        return sequence_take(&state_, number, now_ += after_ns);
+        ++taken_;
+        return sequence_take(&state_, &head_, number, now_ += after_ns);
     }
     void take_all(const Numbers& numbers) {
         for (const std::uint32_t number : numbers)
@@ -33,16 +38,24 @@ class Stream {
         for (std::uint64_t i = 0; i < count; ++i)
             take(static_cast<std::uint32_t>(first + i));
     }
-    std::uint64_t lost() const { return state_.lost_before + sequence_missing(&state_); }
+    std::uint64_t lost() const { return state_.lost_before + state_.missing; }
     const sequence* operator->() const { return &state_; }
     sequence settled() const {
-        sequence copy = state_;
+        sequence copy = followed();
         sequence_flush(&copy);
         return copy;
     }
 
   private:
+    sequence followed() const {
+        sequence copy = state_;
+        sequence_follow(&copy, &head_);
+        return copy;
+    }
+
     sequence state_{};
+    sequence_head head_{};
+    std::uint64_t taken_ = 0;
     std::uint64_t now_ = 1'000'000'000;
 };
 

@@ -12,21 +12,24 @@
 namespace responder::test {
 namespace {
 
-stream stream_of(std::initializer_list<std::uint32_t> numbers) {
-    stream one{};
-    one.key.format = STREAM_OURS;
-    one.key.stream = 7;
-    one.key.ip = 4;
-    inet_pton(AF_INET, "198.18.0.1", one.key.source);
+void take(StreamAtPlace& one, std::uint32_t number, std::uint64_t now) {
+    sequence_take(&one.numbers, &one.head.head, number, now);
+    sequence_follow(&one.numbers, &one.head.head);
+}
+
+StreamAtPlace stream_of(std::initializer_list<std::uint32_t> numbers) {
+    StreamAtPlace one;
+    one.head.key.format = STREAM_OURS;
+    one.head.key.stream = 7;
+    one.head.key.ip = 4;
+    inet_pton(AF_INET, "198.18.0.1", one.head.key.source);
     std::uint64_t now = 1'000'000'000;
-    for (const std::uint32_t number : numbers) {
-        sequence_take(&one.sequence, number, now += 1000);
-        ++one.frames;
-    }
+    for (const std::uint32_t number : numbers)
+        take(one, number, now += 1000);
     return one;
 }
 
-StreamFigures figures_of(const std::vector<stream>& on_queues) { return stream_figures(on_queues); }
+StreamFigures figures_of(const std::vector<StreamAtPlace>& on_queues) { return stream_figures(on_queues); }
 
 TEST(StreamFigures, OfOneQueue) {
     const StreamFigures figures = figures_of({stream_of({0, 1, 4, 3, 4, 5, 9})});
@@ -56,10 +59,10 @@ TEST(StreamFigures, OfTwoQueuesSayOnlyWhatIsKnown) {
 
 // Which part of which run a queue has seen nobody can tell.
 TEST(StreamFigures, LossIsUnknownWhereASenderBeganAnewOnTwoQueues) {
-    stream anew = stream_of({1000, 1001, 1002});
+    StreamAtPlace anew = stream_of({1000, 1001, 1002});
     for (const std::uint32_t number : {0U, 1U})
-        sequence_take(&anew.sequence, number, 1'100'000'000);
-    ASSERT_EQ(anew.sequence.restarts, 1U);
+        take(anew, number, 1'100'000'000);
+    ASSERT_EQ(anew.numbers.restarts, 1U);
     EXPECT_TRUE(figures_of({anew}).lost);
     EXPECT_FALSE(figures_of({anew, stream_of({2, 3})}).lost);
     StreamReport report;
@@ -91,8 +94,50 @@ TEST(StreamReport, SumSaysOfAllWhatIsKnownOfAll) {
     EXPECT_FALSE(report.sum().late);
 }
 
+StreamAtPlace stamped_stream(std::uint32_t base, std::initializer_list<std::uint32_t> transits) {
+    StreamAtPlace one = stream_of({0});
+    for (const std::uint32_t transit : transits)
+        delay_take(&one.head.delay, base + transit, 0, one.head.delay.frames != 0, 0);
+    return one;
+}
+
+// Transit times of several senders have nothing in common: of their variations the worst is said, as of jitter.
+TEST(StreamReport, SumOfDelaysIsTheWorst) {
+    StreamReport report;
+    report.streams = {figures_of({stamped_stream(1000, {0, 100, 0, 100})}),
+                      figures_of({stamped_stream(90'000, {0, 300})}), figures_of({stream_of({0, 1})})};
+    const StreamFigures all = report.sum();
+    ASSERT_TRUE(all.delay);
+    EXPECT_EQ(all.delay->frames, 6U);
+    EXPECT_EQ(all.delay->variation_most, 300);
+    EXPECT_EQ(all.delay->variation_mean, 150);
+    EXPECT_EQ(all.delay->jitter, report.streams[1].delay->jitter);
+    EXPECT_EQ(all.delay->transit.least, 1000);
+    EXPECT_EQ(all.delay->transit.most, 90'300);
+    EXPECT_EQ(all.delay->pairs, 4U);
+    EXPECT_EQ(all.delay->ipdv.least, -100);
+    EXPECT_EQ(all.delay->ipdv.mean, 150);
+    EXPECT_EQ(report.delay_unknown(), "stream 7 from 198.18.0.1 has no two frames that say when they were sent");
+    report.streams.pop_back();
+    EXPECT_EQ(report.delay_unknown(), "");
+}
+
+TEST(StreamReport, SumOfHistogramsHasAllFrames) {
+    StreamReport report;
+    stream_histograms counted{};
+    histogram_take(&counted.delay, 5);
+    histogram_take(&counted.delay, 700);
+    for (int i = 0; i < 3; ++i) {
+        StreamAtPlace one = stamped_stream(0, {0, 700});
+        one.histograms = &counted;
+        report.streams.push_back(figures_of({one}));
+    }
+    EXPECT_EQ(report.sum().delay->histogram->total(), 6U);
+    EXPECT_EQ(report.sum().delay->histogram->count(histogram_index(700)), 3U);
+}
+
 TEST(StreamName, SaysWhoSends) {
-    stream_key key = stream_of({0}).key;
+    stream_key key = stream_of({0}).head.key;
     EXPECT_EQ(stream_name(key), "stream 7 from 198.18.0.1");
     key.ip = 6;
     inet_pton(AF_INET6, "2001:db8::", key.source);

@@ -71,6 +71,57 @@ TEST(Judge, LossIsHeldAgainstAllStreamsOrNone) {
     EXPECT_FALSE(judge(options, {measured()})->pass());
 }
 
+// 1 to 5 us by the two clocks, jitter 3 us.
+Measured measured_delay() {
+    Measured port = measured();
+    port.streams = StreamFigures{.frames = 1000};
+    port.streams->delay = DelayFigures{.frames = 1000, .jitter = 3000, .transit = {1000, 2000, 5000}};
+    return port;
+}
+
+TEST(Judge, JitterAndDelayAreHeldAgainstTheLargest) {
+    SinkOptions options;
+    options.clocks_within = std::chrono::nanoseconds(0);
+    const auto holds = [&](std::optional<DelayLimit> jitter, std::optional<DelayLimit> delay) {
+        options.max_jitter = jitter;
+        options.max_delay = delay;
+        return judge(options, {measured_delay()})->pass();
+    };
+    using std::chrono::nanoseconds;
+    EXPECT_TRUE(holds(DelayLimit{nanoseconds(3000), "3us"}, {}));
+    EXPECT_FALSE(holds(DelayLimit{nanoseconds(2999), "2999ns"}, {}));
+    EXPECT_TRUE(holds({}, DelayLimit{nanoseconds(5000), "5us"}));
+    EXPECT_FALSE(holds({}, DelayLimit{nanoseconds(4999), "4999ns"}));
+}
+
+TEST(Judge, ADelayThatIsNotKnownHoldsNoLimit) {
+    SinkOptions options;
+    options.max_delay = DelayLimit{std::chrono::seconds(1), "1s"};
+    options.max_jitter = DelayLimit{std::chrono::seconds(1), "1s"};
+    const auto delay_measured = [&](const Measured& port) {
+        const Verdict verdict = judge(options, {port}).value();
+        EXPECT_FALSE(verdict.conditions[1].holds);
+        return verdict.conditions[1].measured;
+    };
+    EXPECT_EQ(delay_measured(measured_delay()), "unknown: it needs clocks in step: --clocks-within");
+    options.clocks_within = std::chrono::nanoseconds(500);
+    EXPECT_EQ(delay_measured(measured()), "no stream");
+    Measured port = measured_delay();
+    port.streams->delay->transit.least = -501;
+    EXPECT_EQ(delay_measured(port), "unknown: the clocks are not in step: a frame came 501 ns before it was sent, and "
+                                    "--clocks-within is 500 ns");
+    port.streams->delay->transit.least = -500;
+    EXPECT_TRUE(judge(options, {port})->pass());
+    port.streams->delay->clock_steps = 1;
+    EXPECT_EQ(delay_measured(port), "unknown: a clock was set during the run");
+    port = measured_delay();
+    port.delay_unknown = "stream 3 came by several queues";
+    EXPECT_EQ(delay_measured(port), "unknown: stream 3 came by several queues");
+    port = measured_delay();
+    port.no_room = 7;
+    EXPECT_EQ(delay_measured(port), "7 frames are of streams that had no place: --streams");
+}
+
 TEST(Judge, ConditionNamesPortLayerAndMeasured) {
     SinkOptions options;
     options.expect_rate = RateCondition::parse("2.3Gbps@payload");

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/sink/clocks.h"
+
+#include "loader/sink/figures.h"
+
+#include <sys/timex.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace responder {
+
+namespace {
+
+std::chrono::nanoseconds tai() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_TAI, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+} // namespace
+
+ClockFloor measure_clock() {
+    using namespace std::chrono_literals;
+    constexpr int readings = 1000;
+    ClockFloor floor{.reading = 1s};
+    auto before = tai();
+    for (int i = 0; i < readings; ++i) {
+        const auto now = tai();
+        if (now > before)
+            floor.reading = std::min(floor.reading, now - before);
+        before = now;
+    }
+    timex state{};
+    floor.synchronised = adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+    floor.maximum_error = std::chrono::microseconds(state.maxerror);
+    return floor;
+}
+
+OneWayDelay one_way_delay(const DelayFigures& figures, std::optional<std::chrono::nanoseconds> clocks_within) {
+    if (!clocks_within)
+        return {.delay = {}, .unknown_because = "it needs clocks in step: --clocks-within"};
+    if (!figures.of_tai)
+        return {.delay = {}, .unknown_because = "iperf stamps by a clock of UTC"};
+    if (figures.clock_steps != 0)
+        return {.delay = {}, .unknown_because = "a clock was set during the run"};
+    const auto error = static_cast<double>(clocks_within->count());
+    if (figures.transit.least < -error)
+        return {.delay = {},
+                .unknown_because = fmt::format("the clocks are not in step: a frame came {} before it was sent, and "
+                                               "--clocks-within is {}",
+                                               time_text(-figures.transit.least), time_text(error))};
+    return {.delay = figures.transit, .unknown_because = {}};
+}
+
+} // namespace responder

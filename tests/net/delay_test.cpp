@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Delays: frames of xdp-gen's making that say when they were sent, or something else.
+
+#include "bpf/signature/ours.h"
+#include "loader/generate/frame_spec.h"
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <functional>
+
+namespace responder::test {
+namespace {
+
+// Both engines come to the same.
+class Delay : public testing::TestWithParam<const char*> {
+  protected:
+    static Arguments with_engine(Arguments arguments) {
+        arguments.insert(arguments.end(), {"--engine", GetParam()});
+        return arguments;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Engine, Delay, testing::Values("xdp", "af_xdp"),
+                         [](const auto& engine) { return std::string(engine.param); });
+
+const Json& first_stream(const Json& summary) { return summary["ports"][0]["streams"]["list"][0]; }
+
+// Sends frames 0 to `count` - 1 of one stream, each as much later than it says as `shift_ns` has it.
+void send_stamped(const Lab& lab, std::uint32_t count, const std::function<std::int64_t(std::uint32_t)>& shift_ns) {
+    FrameSpec spec;
+    spec.source_mac = lab.from().mac;
+    spec.destination_mac = lab.to().mac;
+    spec.source = *IpAddress::parse("198.18.0.1");
+    spec.destination = *IpAddress::parse("198.18.0.2");
+    PacketSocket sender(lab.tester, "tx1");
+    for (std::uint32_t number = 0; number < count; ++number) {
+        timespec now{};
+        clock_gettime(CLOCK_TAI, &now);
+        const auto time = static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec - shift_ns(number));
+        Bytes frame = build_frame(spec, number);
+        const std::uint64_t check = ours_check(0, number, time);
+        for (unsigned octet = 0; octet < 4; ++octet)
+            frame[42 + OURS_TIME_OFFSET + octet] = static_cast<std::uint8_t>(time >> (24 - 8 * octet));
+        frame[42 + OURS_CHECK_OFFSET] = static_cast<std::uint8_t>(check >> 8);
+        frame[42 + OURS_CHECK_OFFSET + 1] = static_cast<std::uint8_t>(check);
+        sender.send(frame);
+    }
+}
+
+std::uint64_t frames_in(const Json& histogram) {
+    std::uint64_t frames = 0;
+    for (const Json& bucket : histogram["buckets"])
+        frames += bucket["frames"].get<std::uint64_t>();
+    return frames;
+}
+
+TEST_P(Delay, VariationOfStampedFrames) {
+    const Lab lab;
+    Sink sink(lab, with_engine({}));
+    const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "20000", "--rate", "20000"}));
+    const Json summary = sink.end();
+    const Json& stream = first_stream(summary);
+    EXPECT_EQ(stream["stamped_frames"], sent);
+    EXPECT_GT(stream["jitter_ns"], 0.0);
+    EXPECT_GE(stream["delay_variation_max_ns"], stream["delay_variation_mean_ns"]);
+    EXPECT_GT(stream["delay_variation_mean_ns"], 0.0);
+    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
+    EXPECT_EQ(stream["ipdv_pairs"], sent - 1);
+    EXPECT_LT(stream["ipdv_min_ns"], 0.0);
+    EXPECT_GT(stream["ipdv_mean_ns"], 0.0);
+    EXPECT_GE(stream["ipdv_max_ns"], stream["ipdv_mean_ns"]);
+    EXPECT_GE(stream["gap_mean_ns"], 0.99e9 / 20'000) << "no faster than it was sent";
+    EXPECT_EQ(stream["clock_steps"], 0U);
+    EXPECT_EQ(stream["wild_times"], 0U);
+    EXPECT_FALSE(stream.contains("one_way_delay_mean_ns"));
+    EXPECT_FALSE(stream.contains("gap_histogram"));
+    EXPECT_GT(summary["ports"][0]["streams"]["stamps"]["clock_reading_ns"], 0);
+}
+
+// Every second frame says that it was sent 20 ms earlier than it was, which is far more than the lab's own jitter.
+TEST_P(Delay, JitterIsThatOfRfc3550) {
+    const Lab lab;
+    Sink sink(lab, with_engine({}));
+    send_stamped(lab, 500, [](std::uint32_t number) { return number % 2 * 20'000'000; });
+    const Json summary = sink.end();
+    const Json& stream = first_stream(summary);
+    EXPECT_EQ(stream["stamped_frames"], 500U);
+    EXPECT_NEAR(stream["jitter_ns"], 20e6, 2e6);
+    EXPECT_NEAR(stream["delay_variation_mean_ns"], 10e6, 2e6);
+    EXPECT_GE(stream["delay_variation_max_ns"], 19e6);
+    EXPECT_NEAR(stream["ipdv_mean_ns"], 20e6, 2e6);
+}
+
+TEST_P(Delay, HistogramsAddUpToTheFrames) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--histogram"}));
+    const std::uint64_t stamped =
+        frames_sent(generate(lab, {"--stamp", "--streams", "3", "--count", "15000", "--rate", "20000"}));
+    const std::uint64_t plain =
+        frames_sent(generate(lab, {"--src", "198.18.0.9", "--count", "1000", "--rate", "20000"}));
+    const Json summary = sink.end();
+    const Json& streams = summary["ports"][0]["streams"]["list"];
+    ASSERT_EQ(streams.size(), 4U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(streams[i]["frames"], stamped / 3);
+        EXPECT_EQ(frames_in(streams[i]["delay_variation_histogram"]), stamped / 3);
+        EXPECT_EQ(frames_in(streams[i]["gap_histogram"]), stamped / 3 - 1);
+        EXPECT_LE(streams[i]["gap_histogram"]["percentiles"][0]["ns"], streams[i]["gap_max_ns"]);
+    }
+    EXPECT_EQ(streams[3]["frames"], plain);
+    EXPECT_EQ(frames_in(streams[3]["gap_histogram"]), plain - 1);
+    EXPECT_FALSE(streams[3].contains("delay_variation_histogram"));
+}
+
+TEST_P(Delay, HistogramsAreDrawn) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--histogram"}), {.process = {.environment = {"LC_ALL=C"}}, .json = false});
+    generate(lab, {"--stamp", "--count", "2000", "--rate", "20000"});
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    EXPECT_TRUE(contains(out, "  delay variation  of 2,000 frames, beyond the fastest of each stream so far\n")) << out;
+    EXPECT_TRUE(contains(out, "  between frames   of 1,999 pairs, as they came in each stream\n")) << out;
+    EXPECT_EQ(count_of(out, "99.99 % "), 2U) << out;
+    EXPECT_TRUE(contains(out, "  ####")) << out;
+    EXPECT_TRUE(contains(out, "  stamps           from the sender's program, before its driver, to XDP, behind the "
+                              "interrupt, by CLOCK_TAI; reading it takes "))
+        << out;
+}
+
+// Sender and sink are one machine, whose clock agrees with itself.
+TEST_P(Delay, OneWayWhereClocksAreInStep) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--clocks-within", "0", "--histogram", "--max-delay", "1s", "--max-jitter", "1s"}));
+    const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "5000", "--rate", "20000"}));
+    const Json summary = sink.end();
+    const Json& stream = first_stream(summary);
+    EXPECT_GT(stream["one_way_delay_min_ns"], 0.0);
+    EXPECT_GE(stream["one_way_delay_mean_ns"], stream["one_way_delay_min_ns"]);
+    EXPECT_GE(stream["one_way_delay_max_ns"], stream["one_way_delay_mean_ns"]);
+    EXPECT_LT(stream["one_way_delay_max_ns"], 1e9);
+    EXPECT_EQ(frames_in(stream["one_way_delay_histogram"]), sent);
+    EXPECT_GE(stream["one_way_delay_histogram"]["buckets"][0]["last_ns"], stream["one_way_delay_min_ns"]);
+    EXPECT_EQ(summary["verdict"]["result"], "PASS");
+}
+
+TEST_P(Delay, IsRefusedWhereClocksAreNotInStep) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--clocks-within", "1ms", "--max-delay", "1s"}));
+    send_stamped(lab, 10, [](std::uint32_t) { return -900'000'000; }); // the sender is ahead
+    const Json summary = sink.end(SIGINT, exit_verdict_fail);
+    EXPECT_FALSE(first_stream(summary).contains("one_way_delay_max_ns"));
+    EXPECT_TRUE(contains(first_stream(summary)["one_way_delay_unknown"], "the clocks are not in step"));
+    EXPECT_TRUE(contains(summary["verdict"]["conditions"][0]["measured"], "unknown: the clocks are not in step"));
+}
+
+TEST_P(Delay, AClockThatIsSetIsSaid) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--clocks-within", "0"}));
+    send_stamped(lab, 400, [](std::uint32_t number) { return number < 200 ? 0 : 1'500'000'000; });
+    const Json summary = sink.end();
+    const Json& stream = first_stream(summary);
+    EXPECT_EQ(stream["clock_steps"], 1U);
+    EXPECT_EQ(stream["wild_times"], 0U);
+    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
+    EXPECT_EQ(stream["one_way_delay_unknown"], "a clock was set during the run");
+}
+
+TEST_P(Delay, AWildTimeSpoilsNothing) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--clocks-within", "0"}));
+    send_stamped(lab, 400, [](std::uint32_t number) { return number % 100 == 50 ? 1'500'000'000 : 0; });
+    const Json summary = sink.end();
+    const Json& stream = first_stream(summary);
+    EXPECT_EQ(stream["frames"], 400U);
+    EXPECT_EQ(stream["stamped_frames"], 396U);
+    EXPECT_EQ(stream["wild_times"], 4U);
+    EXPECT_EQ(stream["clock_steps"], 0U);
+    EXPECT_LT(stream["one_way_delay_max_ns"], 500e6);
+}
+
+TEST_P(Delay, LimitsDecideTheVerdict) {
+    struct Row {
+        Arguments limit;
+        bool pass;
+    };
+    for (const Row& row : {Row{{"--max-jitter", "30ms"}, true}, Row{{"--max-jitter", "10ms"}, false},
+                           Row{{"--max-delay", "500ms", "--clocks-within", "0"}, true},
+                           Row{{"--max-delay", "15ms", "--clocks-within", "0"}, false}}) {
+        const Lab lab;
+        Sink sink(lab, with_engine(row.limit));
+        send_stamped(lab, 500, [](std::uint32_t number) { return number % 2 * 20'000'000; });
+        const Json summary = sink.end(SIGINT, row.pass ? 0 : exit_verdict_fail);
+        EXPECT_EQ(summary["verdict"]["result"], row.pass ? "PASS" : "FAIL") << row.limit[1];
+    }
+}
+
+TEST_P(Delay, LimitsFailWhereNothingWasMeasured) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--max-jitter", "1s"}));
+    generate(lab, {"--count", "1000", "--rate", "20000"});
+    EXPECT_EQ(sink.end(SIGINT, exit_verdict_fail)["verdict"]["conditions"][0]["measured"],
+              "unknown: stream 0 from 198.18.0.1 has no two frames that say when they were sent");
+    Sink silent(lab, with_engine({"--max-delay", "1s", "--clocks-within", "0"}));
+    EXPECT_EQ(silent.end(SIGINT, exit_verdict_fail)["verdict"]["conditions"][0]["measured"], "no stream");
+    expect_refused(lab, {"--max-delay", "1s"}, exit_usage, {"--max-delay without --clocks-within"});
+    expect_refused(lab, {"--histogram", "--streams", "0"}, exit_usage, {"--histogram with --streams 0"});
+}
+
+} // namespace
+} // namespace responder::test
