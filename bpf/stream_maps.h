@@ -44,6 +44,13 @@ struct {
 	__type(value, struct stream_unplaced);
 } sink_unplaced SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stream_packet);
+} sink_packet SEC(".maps");
+
 static __always_inline __u32 stream_slots(void) { return sink_cfg.stream_slots; }
 
 static __always_inline struct stream *stream_at(__u32 place) { return bpf_map_lookup_elem(&sink_streams, &place); }
@@ -65,6 +72,13 @@ static __always_inline int stream_clocks_in_step(void) { return sink_cfg.clocks_
 static __always_inline struct stream_unplaced *stream_unplaced_of(__u32 table)
 {
 	return bpf_map_lookup_elem(&sink_unplaced, &table);
+}
+
+static __always_inline struct stream_packet *stream_packet_room(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&sink_packet, &key);
 }
 
 /* A coarse reading costs a third of an exact one. */

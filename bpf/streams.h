@@ -34,6 +34,9 @@ static __u64 stream_arrival(int exact);         /* of CLOCK_TAI, if it is to be 
 static void stream_followed(__u32 place, __u32 sequence, int kind);
 static __u32 stream_watched(__u32 port);        /* the format that a port is watched for; STREAM_NONE: it is not */
 
+/* For one packet at a time. Not on the stack, of which a BPF program and all that it calls have 512 octets together. */
+static struct stream_packet *stream_packet_room(void);
+
 /* ---- */
 
 struct stream_packet {
@@ -321,6 +324,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
 	__u32 format = STREAM_OURS, stream = 0, sequence = 0, sent = 0, is_damaged = 0;
+	struct stream_packet *packet;
 	const __u8 *payload;
 
 	keep_pointer(udp);
@@ -365,7 +369,10 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 		}
 	}
 
-	struct stream_packet packet = {
+	packet = stream_packet_room();
+	if (!packet)
+		return; /* cannot be */
+	*packet = (struct stream_packet){
 		.key = { .stream = (__u16)stream, .format = (__u8)format, .ip = (__u8)f->ip },
 		.table = table,
 		.number = sequence,
@@ -373,14 +380,14 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	};
 
 	if (format == STREAM_OURS) {
-		stream_source(&packet.key, f, s);
+		stream_source(&packet->key, f, s);
 	} else {
-		stream_flow(&packet.key, f, s, udp);
-		packet.key.stream = 0;
-		if (stream_is_iperf(format) && !stream_read_iperf(payload, s.end, f->payload_bytes, &packet))
+		stream_flow(&packet->key, f, s, udp);
+		packet->key.stream = 0;
+		if (stream_is_iperf(format) && !stream_read_iperf(payload, s.end, f->payload_bytes, packet))
 			return;
 	}
-	stream_take(&packet);
+	stream_take(packet);
 }
 
 #endif

@@ -16,6 +16,7 @@ static _Thread_local struct {
 	__u32 place, sequence;
 	int kind;               /* enum sequence_kind */
 	__u32 wrong_octets;     /* in its payload */
+	struct stream_packet packet;
 } hand;
 
 static __u32 stream_slots(void) { return hand.table->slots; }
@@ -26,6 +27,8 @@ static struct stream_unplaced *stream_unplaced_of(__u32 table)
 	(void)table;
 	return hand.table->unplaced;
 }
+
+static struct stream_packet *stream_packet_room(void) { return &hand.packet; }
 
 static __u32 stream_watched(__u32 port)
 {
