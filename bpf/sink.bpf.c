@@ -80,12 +80,15 @@ static __always_inline int is_watched(const struct frame *f, struct span s)
 	       match_to_us(eth->h_dest, &sink_cfg.match, sink_own_mac.bytes);
 }
 
+/* Beside sink_any()'s verdict: the frame that is described in sink_frame is to be followed. */
+enum { SINK_FOLLOW = 0x100 };
+
 /* Any frame at all. Here come those that are not plain, that are not test traffic, and that are to be answered. */
 static __noinline int sink_any(struct xdp_md *ctx)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
-	__u32 queue = ctx->rx_queue_index, slot, key = 0;
+	__u32 queue = ctx->rx_queue_index, slot, key = 0, follow = 0;
 	struct frame *f = bpf_map_lookup_elem(&sink_frame, &key);
 
 	if (!f)
@@ -102,10 +105,10 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		slot = answer(f, s, slot);
 	if (sink_cfg.stream_slots &&
 	    (slot == MATCH_TEST ? !sink_cfg.to_socket : slot == SINK_UDP && is_watched(f, s)))
-		stream_follow(f, s, stream_table(queue));
+		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
 		count(queue, match_size_bin(length), length, f);
-		return sink_cfg.to_socket ? steer(ctx, f, s) : XDP_DROP;
+		return sink_cfg.to_socket ? steer(ctx, f, s) : XDP_DROP | follow;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
@@ -114,20 +117,37 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		return XDP_TX;
 	if (sink_cfg.copy_passed)
 		copy_passed(ctx, length);
-	return XDP_PASS;
+	return XDP_PASS | follow;
 }
+
+/* Apart from sink_any(), because the stack of all functions that are called from one another is 512 octets. */
+static __noinline int sink_follow(struct xdp_md *ctx)
+{
+	__u32 key = 0;
+	const struct frame *f = bpf_map_lookup_elem(&sink_frame, &key);
+
+	if (f)
+		stream_follow(f, frame_span(ctx), stream_table(ctx->rx_queue_index));
+	return 0;
+}
+
+enum { SINK_NOT_PLAIN = -1 };
 
 static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
 {
+	__u32 queue;
+
 	if (unlikely(match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes) != MATCH_TEST))
-		return sink_any(ctx);
+		return SINK_NOT_PLAIN;
 	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer4 || sink_cfg.answer6))
-		return sink_any(ctx); /* a ping may be test traffic, under --all, and is answered all the same */
-	count(ctx->rx_queue_index, match_size_bin(length), length, f);
+		return SINK_NOT_PLAIN; /* a ping may be test traffic, under --all, and is answered all the same */
+	keep_pointer(ctx); /* clang would make one address of its fields' for several callers, which the verifier refuses */
+	queue = ctx->rx_queue_index;
+	count(queue, match_size_bin(length), length, f);
 	if (sink_cfg.to_socket)
 		return steer(ctx, f, s);
 	if (sink_cfg.stream_slots)
-		stream_follow(f, s, stream_table(ctx->rx_queue_index));
+		stream_follow(f, s, stream_table(queue));
 	return XDP_DROP;
 }
 
@@ -141,15 +161,26 @@ int xdp_sink(struct xdp_md *ctx)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
+	int verdict = SINK_NOT_PLAIN;
 	struct frame f;
 
-	if (unlikely(parse_ethernet(&f, s, length)))
-		return sink_any(ctx);
-	if (f.ethertype == to_net16(ETH_P_IP))
-		return unlikely(parse_ipv4(&f, s, PARSE_PLAIN)) ? sink_any(ctx) : sink_plain(ctx, &f, s, length);
-	if (f.ethertype == to_net16(ETH_P_IPV6))
-		return unlikely(parse_ipv6(&f, s, PARSE_PLAIN)) ? sink_any(ctx) : sink_plain(ctx, &f, s, length);
-	return sink_plain(ctx, &f, s, length);
+	if (likely(!parse_ethernet(&f, s, length))) {
+		if (f.ethertype == to_net16(ETH_P_IP)) {
+			if (likely(!parse_ipv4(&f, s, PARSE_PLAIN)))
+				verdict = sink_plain(ctx, &f, s, length);
+		} else if (f.ethertype == to_net16(ETH_P_IPV6)) {
+			if (likely(!parse_ipv6(&f, s, PARSE_PLAIN)))
+				verdict = sink_plain(ctx, &f, s, length);
+		} else {
+			verdict = sink_plain(ctx, &f, s, length);
+		}
+	}
+	if (likely(verdict != SINK_NOT_PLAIN))
+		return verdict;
+	verdict = sink_any(ctx);
+	if (verdict & SINK_FOLLOW)
+		sink_follow(ctx);
+	return verdict & ~SINK_FOLLOW;
 }
 
 char LICENSE[] SEC("license") = "GPL";
