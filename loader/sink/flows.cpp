@@ -2,6 +2,8 @@
 
 #include "loader/sink/flows.h"
 
+#include "loader/sink/watch.h"
+
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <fmt/format.h>
@@ -129,7 +131,8 @@ std::string option_text(const sink_flow_key& key, bool other_mac, const match_cf
 
 } // namespace
 
-std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match) {
+std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
+                          std::span<const watch_port> watches) {
     std::string text = protocol_text(key);
     if (is_ip(key)) {
         const std::string destination = address_text(key, key.destination);
@@ -149,6 +152,10 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     const bool takeable = key.slot == SINK_UDP || key.slot == SINK_FRAGMENT || key.slot == SINK_OTHER_ETHERTYPE ||
                           key.slot == SINK_OTHER_IP || key.slot >= SINK_OTHER_MAC;
     const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
+    const auto watch = std::ranges::find(watches, key.destination_port, &watch_port::port);
+    if (key.slot == SINK_UDP && !other_mac && watch != watches.end())
+        return fmt::format("{}: followed as {} on its way up the stack", text,
+                           format_name(static_cast<stream_format>(watch->format)));
     std::string option = option_text(key, other_mac, match);
     if (other_mac)
         option += (option.empty() ? "" : " ") + std::string("--promisc");
@@ -159,7 +166,8 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     return text;
 }
 
-std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched) {
+std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched,
+                                       std::span<const watch_port> watches) {
     struct Flow {
         sink_flow_key key;
         std::uint64_t frames;
@@ -177,7 +185,7 @@ std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<d
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
         texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].frames) / watched.count(), port.mac(),
-                                      port.match()));
+                                      port.match(), watches));
     return texts;
 }
 

@@ -275,9 +275,11 @@ void Session::help_where_nothing_counts() {
         port.watch_flows(false);
         if (!is_silent(port))
             continue;
-        const std::vector<std::string> flows = largest_flows(port, watched);
+        const bool follows = port.has_seen_a_stream(); // else what goes to a watched port is not of its format
+        const std::vector<std::string> flows =
+            largest_flows(port, watched, std::span(options_.watches).first(follows ? options_.watches.size() : 0));
         say(fmt::format("{}: no test frame yet{}. {}", port.netdev().name(),
-                        port.has_seen_a_stream() ? ", but streams that go up the stack are followed" : "",
+                        follows ? ", but streams that go up the stack are followed" : "",
                         flows.empty() ? "Nothing else arrives either" : "What passed by in the last second:"));
         for (const std::string& flow : flows)
             say("  " + flow);

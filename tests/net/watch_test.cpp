@@ -253,6 +253,23 @@ TEST(Watch, LossIsInTheSummaryForPeople) {
         contains(sink.process().err(), "followed on the way: iperf3 on UDP port 5201, iperf2 on UDP port 5001"));
 }
 
+TEST(Watch, WhatIsFollowedIsNotMissing) {
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {"--watch", "udp/7000:iperf3-64"});
+    std::uint64_t number = 0;
+    ASSERT_TRUE(eventually([&] {
+        send_iperf3(sender, 7000, ++number, 64);
+        return contains(sink.process().err(), ":7000, ");
+    }));
+    const std::string err = sink.process().err();
+    EXPECT_TRUE(contains(err, "eth1: no test frame yet, but streams that go up the stack are followed. What passed"))
+        << err;
+    EXPECT_TRUE(contains(err, " fps: followed as iperf3-64 on its way up the stack\n")) << err;
+    EXPECT_FALSE(contains(err, "--port")) << err;
+    sink.end();
+}
+
 // As at the line rate of 2.5 Gb/s after 19 minutes.
 TEST(Watch, ANumberThatWrapsIsNoLoss) {
     const Lab lab({.addresses = true});

@@ -44,7 +44,7 @@ sink_flow_key tagged(sink_flow_key key, unsigned tags) {
 // With what the port takes by default, unless a test is about something else.
 std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac,
                           const MatchOptions& options = {}) {
-    return responder::describe_flow(key, fps, own_mac, options.build({}));
+    return responder::describe_flow(key, fps, own_mac, options.build({}), {});
 }
 
 TEST(DescribeFlow, Udp) {
@@ -65,6 +65,20 @@ TEST(DescribeFlow, Udp6) {
     inet_pton(AF_INET6, "2001:db8::1", key.source);
     inet_pton(AF_INET6, "2001:db8::2", key.destination);
     EXPECT_EQ(describe_flow(key, 10, own), "udp 2001:db8::1 to [2001:db8::2]:5001, 10 fps: add --port 5001");
+}
+
+// It goes where it should, and nothing has to be added.
+TEST(DescribeFlow, WatchedIsNotMissing) {
+    const watch_port watches[] = {{.port = 5001, .format = STREAM_IPERF2}, {.port = 12, .format = STREAM_IPERF3_64}};
+    const auto text = [&](const sink_flow_key& key) {
+        return responder::describe_flow(key, 5, own, MatchOptions{}.build({}), watches);
+    };
+    EXPECT_EQ(text(udp4(SINK_UDP, 12)),
+              "udp 16.0.0.1 to 48.0.0.1:12, 5 fps: followed as iperf3-64 on its way up the stack");
+    EXPECT_TRUE(text(udp4(SINK_UDP, 13)).ends_with(": add --port 13"));
+    // To another machine: not followed.
+    EXPECT_TRUE(text(to_mac(udp4(SINK_UDP, 12), other)).find(": add --port 12 --promisc") != std::string::npos);
+    EXPECT_TRUE(text(udp4(SINK_OTHER_ADDRESS, 12)).find("followed") == std::string::npos);
 }
 
 TEST(DescribeFlow, OtherMac) {
