@@ -4,6 +4,7 @@
 
 #include "loader/command.h"
 #include "loader/error.h"
+#include "loader/sink/watch.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -45,7 +46,7 @@ std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_
     if (frame.stream->key.format == STREAM_OURS)
         add(FMT_STRING("stream {}: "), frame.stream->key.stream);
     else
-        add(FMT_STRING("pktgen: "));
+        add(FMT_STRING("{}: "), format_name(static_cast<stream_format>(frame.stream->key.format)));
     if (frame.kind == SEQUENCE_LATE)
         add(FMT_STRING("late"));
     else if (frame.kind == SEQUENCE_DUPLICATE)
