@@ -6,6 +6,8 @@
 #include "loader/error.h"
 
 #include <CLI/CLI.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +35,15 @@ std::uint64_t parse_size(const std::string& text) {
     return static_cast<std::uint64_t>(size);
 }
 
+// Also /dev/stdout, and the file or pipe that it goes to.
+bool is_standard_output(const std::string& file) {
+    struct stat named {
+    }, output{};
+    return file == "-" ||
+           (file != "/dev/null" && stat(file.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+            named.st_dev == output.st_dev && named.st_ino == output.st_ino);
+}
+
 } // namespace
 
 void CaptureOptions::add_to(CLI::App& app) {
@@ -54,7 +65,7 @@ std::optional<CapturePlan> CaptureOptions::build() const {
                 refuse_value(name, **value, "there is no capture", "add --pcap FILE");
         return std::nullopt;
     }
-    CapturePlan plan{.file = *file, .limits = {}, .snaplen = longest_snaplen};
+    CapturePlan plan{.file = is_standard_output(*file) ? "-" : *file, .limits = {}, .snaplen = longest_snaplen};
     if (size)
         plan.limits.size = parse_size(*size);
     if (files) {

@@ -275,7 +275,9 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     if (options.json && options.json_stream)
         throw Error(ExitCode::usage, "--json with --json-stream", "both want standard output", "choose one");
     if (options.capture && options.capture->to_standard_output() && (options.json || options.json_stream))
-        throw Error(ExitCode::usage, options.json ? "--pcap - with --json" : "--pcap - with --json-stream",
+        throw Error(ExitCode::usage,
+                    options.json ? "--pcap to standard output with --json"
+                                 : "--pcap to standard output with --json-stream",
                     "both want standard output", "give --pcap a name");
     auto sorted = options.interfaces;
     std::ranges::sort(sorted);

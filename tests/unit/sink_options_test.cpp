@@ -282,9 +282,10 @@ TEST(SinkOptions, Capture) {
               "--pcap with --engine xdp: the program in the kernel drops the frames; leave --engine out, or give "
               "--engine af_xdp");
     EXPECT_EQ(refused({"eth1", "--pcap", "-", "--json"}),
-              "--pcap - with --json: both want standard output; give --pcap a name");
+              "--pcap to standard output with --json: both want standard output; give --pcap a name");
+    EXPECT_EQ(refused({"eth1", "--pcap", "/dev/stdout", "--json"}), refused({"eth1", "--pcap", "-", "--json"}));
     EXPECT_EQ(refused({"eth1", "--pcap", "-", "--json-stream"}),
-              "--pcap - with --json-stream: both want standard output; give --pcap a name");
+              "--pcap to standard output with --json-stream: both want standard output; give --pcap a name");
     for (const Arguments& option :
          {Arguments{"--pcap-size", "1M"}, {"--pcap-files", "2"}, {"--pcap-snaplen", "60"}, {"--pcap-traffic", "all"}})
         EXPECT_EQ(refused({"eth1", option[0], option[1]}),
