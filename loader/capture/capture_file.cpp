@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -29,9 +30,9 @@ std::uint64_t utc_now_ns() {
 
 // As dumpcap names the files of a row, so that Wireshark knows that they belong together: NAME_00001_20261130120000.EXT
 std::string numbered(const std::string& name, unsigned number) {
-    const auto slash = name.rfind('/');
+    const auto own = name.rfind('/') + 1; // behind the folder's; 0 where there is none
     auto dot = name.rfind('.');
-    if (dot == name.npos || (slash != name.npos && dot < slash))
+    if (dot == name.npos || dot <= own) // one in front hides the file
         dot = name.size();
     const std::time_t now = std::time(nullptr);
     std::tm local{};
@@ -62,6 +63,11 @@ CaptureFile::CaptureFile(std::string name, const CaptureLimits& limits) : patter
         throw Error(ExitCode::io, "--pcap", why_over_);
 }
 
+CaptureFile::~CaptureFile() {
+    if (is_new_ && header_.empty()) // of a start that failed
+        ::unlink(name_.c_str());
+}
+
 void CaptureFile::open() {
     ++number_;
     name_ = limits_.files == 0 ? pattern_ : numbered(pattern_, number_);
@@ -69,16 +75,34 @@ void CaptureFile::open() {
         why_over_ = "standard output is a terminal; let it go into a program: | wireshark -k -i -";
         return;
     }
-    if (name_ == standard_output)
+    if (name_ == standard_output) {
         file_.reset(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
-    else
-        file_.reset(::open(name_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)); // less the umask, as of any file
+    } else {
+        // A pipe is not waited for.
+        constexpr int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+        file_.reset(::open(name_.c_str(), how | O_EXCL, 0666)); // less the umask, as of any file
+        is_new_ = static_cast<bool>(file_);
+        if (!is_new_ && errno == EEXIST)
+            file_.reset(::open(name_.c_str(), how, 0666));
+    }
     if (!file_) {
-        why_over_ = fmt::format("open {}: {}", name_, error_text(errno));
+        const int error = errno;
+        struct stat status {};
+        const bool is_pipe = stat(name_.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+        why_over_ = fmt::format("open {}: {}", name_,
+                                error == ENXIO && is_pipe ? "nobody reads this pipe; start its reader first"
+                                                          : error_text(error));
         return;
     }
+    if (name_ == standard_output)
+        return;
+    fcntl(file_.get(), F_SETFL, 0); // write() waits: for what, reader_is_ready() knows
     struct stat status {};
-    is_regular_ = name_ != standard_output && fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+    is_regular_ = fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (is_regular_ && flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        why_over_ = fmt::format("open {}: another capture writes into it", name_);
+        file_.reset();
+    }
 }
 
 void CaptureFile::begin(pcapng::Octets header, std::size_t interfaces) {

@@ -26,8 +26,12 @@ struct CaptureLimits {
 
 class CaptureFile {
   public:
-    // Opens the first file. One that exists is emptied, but only by begin(). "-" is standard output. Throws Error(io).
+    // Opens the first file, which is nobody else's then. One that exists is emptied, but only by begin(); without that,
+    // all is left as it was. "-" is standard output. Throws Error(io).
     CaptureFile(std::string name, const CaptureLimits& limits);
+    CaptureFile(const CaptureFile&) = delete;
+    CaptureFile& operator=(const CaptureFile&) = delete;
+    ~CaptureFile();
 
     // What every file begins with, and how many interfaces it describes.
     void begin(pcapng::Octets header, std::size_t interfaces);
@@ -65,6 +69,7 @@ class CaptureFile {
     std::vector<pcapng::Statistics> statistics_;
     UniqueFd file_;
     std::string name_;
+    bool is_new_ = false;     // made by us
     bool is_regular_ = false; // else it is a pipe, a terminal, a device: nothing can be taken back
     std::uint64_t size_ = 0;  // of the file so far
     unsigned number_ = 0;

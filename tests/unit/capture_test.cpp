@@ -209,6 +209,17 @@ TEST(OctetRing, BetweenTwoThreads) {
     EXPECT_TRUE(in_order);
 }
 
+TEST(OctetRing, IsNoFileThatALimitHoldsFor) {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    EXPECT_NO_THROW(OctetRing(4096));
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+}
+
 TEST(FrameTap, CountsWhatFindsNoRoomAndSaysSoWithTheNext) {
     CaptureState state;
     state.tai_ahead_ns = 37'000'000'000;
@@ -307,6 +318,8 @@ TEST(CaptureFile, NamesWithoutAnEnding) {
     CaptureFile file(folder / "with.dot/trace", {.size = 1'000'000, .files = 2});
     EXPECT_TRUE(file.name().starts_with(folder / "with.dot/trace_00001_")) << file.name();
     EXPECT_EQ(file.name().size(), (folder / "with.dot/trace_00001_20261130120000").size());
+    CaptureFile hidden(folder / ".trace", {.size = 1'000'000, .files = 2});
+    EXPECT_TRUE(hidden.name().starts_with(folder / ".trace_00001_")) << hidden.name();
 }
 
 TEST(CaptureFile, AFrameLargerThanAFileMayBeEndsIt) {
@@ -380,8 +393,12 @@ TEST(CaptureFile, AReaderThatTakesNothing) {
 
 TEST(CaptureFile, ThatCannotBeOpened) {
     const Folder folder;
-    for (const auto& [name, why] :
-         {std::pair{folder / "none/a", ": No such file or directory"}, {folder / "", ": Is a directory"}}) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    CaptureFile other(folder / "taken", {});
+    for (const auto& [name, why] : {std::pair{folder / "none/a", ": No such file or directory"},
+                                    {folder / "", ": Is a directory"},
+                                    {folder / "pipe", ": nobody reads this pipe; start its reader first"},
+                                    {folder / "taken", ": another capture writes into it"}}) {
         try {
             CaptureFile file(name, {});
             FAIL() << name;
@@ -390,6 +407,18 @@ TEST(CaptureFile, ThatCannotBeOpened) {
             EXPECT_EQ(error.what(), "--pcap: open " + name + why);
         }
     }
+}
+
+TEST(CaptureFile, AStartThatFailsLeavesAllAsItWas) {
+    const Folder folder;
+    std::ofstream(folder / "old") << "older";
+    { const CaptureFile before(folder / "old", {}), made(folder / "new", {}); }
+    EXPECT_EQ(folder.files(), std::vector<std::string>{"old"});
+    EXPECT_EQ(fs::file_size(folder / "old"), 5U);
+    CaptureFile begun(folder / "new", {});
+    begun.begin(header(), 1);
+    begun.end();
+    EXPECT_EQ(folder.files().size(), 2U);
 }
 
 TEST(Capture, DevFullEndsItAndEveryFrameIsAccountedFor) {
