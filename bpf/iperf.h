@@ -41,6 +41,7 @@ struct iperf {
 	/* Before a number that is far ahead: a damaged one, which no socket gets to see, is taken back. */
 	struct iperf_figures before_doubt;
 	__u64 doubt_stray;      /* sequence.stray when it came; 0: there is no doubt */
+	__u64 arrived_ns;       /* of the last datagram with data */
 	__u64 words;            /* iperf3: at 8 and at 12 in the last datagram */
 	__u64 is_wide;          /* iperf3: its number has 64 bits */
 	__u64 is_over;          /* iperf 2: its last datagram came */
@@ -85,6 +86,12 @@ static __always_inline void iperf_figure(struct iperf_figures *i, __u64 number, 
 		i->lost--;
 }
 
+/* What stands when nothing follows: a number that nobody has confirmed is left out. */
+static __always_inline const struct iperf_figures *iperf_settled(const struct iperf *i)
+{
+	return i->doubt_stray ? &i->before_doubt : &i->figures;
+}
+
 /* As before the first datagram, which is this one. */
 static __always_inline void iperf_begin(struct iperf_figures *i, __u64 number, __s64 transit_us)
 {
@@ -118,6 +125,7 @@ static __always_inline void iperf_read(struct iperf *i, struct sequence *q, cons
 	int is_first = !q->next;
 
 	i->is_over = 0;
+	i->arrived_ns = d->arrived_ns;
 	i->number = d->number;
 	i->transit_us = d->arrived_ns / 1000 - d->sent_us;
 	if (kind != IPERF_2) {
@@ -165,11 +173,23 @@ static __always_inline void iperf_taken(struct iperf *i, const struct sequence *
 	iperf_figure(&i->figures, i->number, i->transit_us, kind != IPERF_2);
 }
 
-/* The last datagram of iperf 2, without its sign: no data, but its server counts it, once. */
+/*
+ * The last datagram of iperf 2, without its sign: no data, but its server counts it, once. One with a number that could not
+ * have been sent by then is damaged.
+ */
 static __always_inline void iperf_last(struct iperf *i, const struct iperf_datagram *d)
 {
-	if (!i->is_over)
-		iperf_figure(&i->figures, d->number, d->arrived_ns / 1000 - d->sent_us, 0);
+	__u64 most;
+
+	if (i->is_over)
+		return;
+	if (i->doubt_stray)
+		i->figures = i->before_doubt;
+	i->doubt_stray = 0;
+	most = i->figures.highest + SEQUENCE_WINDOW + sequence_plausible(d->arrived_ns - i->arrived_ns);
+	if (d->number > most)
+		return;
+	iperf_figure(&i->figures, d->number, d->arrived_ns / 1000 - d->sent_us, 0);
 	i->is_over = 1;
 }
 

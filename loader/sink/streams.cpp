@@ -175,7 +175,7 @@ std::optional<IperfFigures> iperf_figures_of(const StreamAtPlace& at) {
     const stream_key& key = at.head.key;
     if (!stream_is_iperf(key.format))
         return std::nullopt;
-    const iperf_figures& own = at.iperf.figures;
+    const iperf_figures& own = *iperf_settled(&at.iperf);
     std::uint64_t lost = own.lost;
     if (key.format == STREAM_IPERF2)
         lost -= std::min<std::uint64_t>(lost, own.out_of_order);

@@ -43,7 +43,7 @@ class Receiver {
     }
     void pass(std::uint64_t ns) { now_ += ns; }
 
-    const iperf_figures& figures() const { return state_.figures; }
+    const iperf_figures& figures() const { return *iperf_settled(&state_); }
     bool is_wide() const { return state_.is_wide != 0; }
     const sequence& numbers() const { return sequence_; }
     std::uint64_t lost() const { return sequence_.lost_before + sequence_.missing; }
@@ -205,6 +205,46 @@ TEST(Iperf, OneDamagedNumberIsNoLossOfBillions) {
         EXPECT_EQ(receiver.figures().lost, 1U);
         EXPECT_EQ(receiver.figures().out_of_order, 0U);
     }
+}
+
+// Nothing follows that would tell what it was.
+TEST(Iperf, OneDamagedNumberAtTheEndIsNoLossOfBillions) {
+    for (const iperf_kind kind : {IPERF_2, IPERF_3_GUESS}) {
+        Receiver receiver(kind);
+        for (std::uint64_t number = 1; number <= 1000; ++number)
+            receiver.take(number);
+        receiver.take(kind == IPERF_2 ? 2'000'000'000 : 4'000'000'000);
+        EXPECT_EQ(receiver.figures().highest, 1000U);
+        EXPECT_EQ(receiver.figures().lost, 0U);
+        EXPECT_EQ(receiver.figures().out_of_order, 0U);
+    }
+}
+
+TEST(Iperf, ADamagedLastOneIsNoLossOfBillions) {
+    for (const std::uint64_t last : {std::uint64_t{2'000'000'000}, std::uint64_t{0x8000'0000}, std::uint64_t{1} << 63}) {
+        Receiver receiver(IPERF_2);
+        for (std::uint64_t number = 1; number <= 1000; ++number)
+            if (number != 7)
+                receiver.take(number);
+        receiver.take(2'000'000'000); // data, and damaged too
+        receiver.take_last(last);
+        EXPECT_EQ(receiver.figures().highest, 1000U);
+        EXPECT_EQ(receiver.figures().lost, 1U);
+        receiver.take_last(1001);
+        EXPECT_EQ(receiver.figures().highest, 1001U) << "the next copy of it";
+        EXPECT_EQ(receiver.figures().lost, 1U);
+    }
+}
+
+// An outage up to the end: all of it can have been sent in that time.
+TEST(Iperf, TheLastOfIperf2BehindALongGapIsLoss) {
+    Receiver receiver(IPERF_2);
+    for (std::uint64_t number = 1; number <= 1000; ++number)
+        receiver.take(number);
+    receiver.pass(10'000'000'000);
+    receiver.take_last(1'000'001);
+    receiver.expect_as_reference();
+    EXPECT_EQ(receiver.figures().lost, 999'000U);
 }
 
 // A long gap is confirmed by the datagram behind it, and nothing of it is forgotten.
