@@ -71,6 +71,7 @@ struct sequence {
 	__u64 late;             /* RFC 4737 section 3.3: behind one with a higher number */
 	__u64 extent_sum, extent_known; /* section 4.2.1, of those late ones whose gap is still known */
 	__u64 restarts;         /* the sender began anew */
+	__u64 jumps;            /* gaps as long as the window and longer: by chance so, if the numbers are none */
 	__u64 period_count;
 	__u64 period[SEQUENCE_BURSTS];
 	__u64 extent_max;
@@ -189,6 +190,7 @@ static __always_inline int sequence_forward(struct sequence *q, __u64 number)
 		gap->end = number;
 		gap->arrival = sequence_arrived(q) + 1;
 		q->missing += ahead;
+		q->jumps += ahead >= SEQUENCE_WINDOW;
 	}
 	if (words > SEQUENCE_WORDS) {
 		skipped = words - SEQUENCE_WORDS; /* as many were never in the window at all */

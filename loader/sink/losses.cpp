@@ -39,6 +39,8 @@ LossPlace wire(const StreamReport& streams, const Books& books) {
     place.text = "numbers missing in the streams: lost before this NIC's counters, by the sender, a cable or a switch";
     if (later != 0)
         place.text += "; at least so many, for what was lost later need not have been of a stream";
+    if (streams.left_out() != 0)
+        place.text += fmt::format("; without {} streams whose numbers are none", streams.left_out());
     if (streams.damaged != 0)
         place.text += fmt::format("; {} of them may have come damaged", streams.damaged);
     return place;

@@ -172,6 +172,7 @@ void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions
     if (stream.key.format == STREAM_OURS)
         json.member("stream", stream.key.stream);
     json.member("frames", stream.frames);
+    json.member("left_out", stream.left_out);
     if (stream.lost) {
         json.member("lost", *stream.lost);
         json.member("loss_ratio", stream.loss_ratio());

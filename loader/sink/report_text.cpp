@@ -2,6 +2,7 @@
 
 #include "loader/command.h"
 #include "loader/sink/report.h"
+#include "loader/sink/watch.h"
 #include "loader/wire.h"
 
 #include <unistd.h>
@@ -125,6 +126,11 @@ void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::c
 
 void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std::chrono::nanoseconds> clocks_within) {
     print_count(buffer, stream.frames);
+    if (stream.left_out) {
+        print(buffer, " frames, not numbered as a sender of {} does: left out\n",
+              format_name(static_cast<stream_format>(stream.key.format)));
+        return;
+    }
     print(buffer, " frames, lost ");
     if (!stream.lost)
         print(buffer, "unknown");
@@ -220,6 +226,11 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
         print(buffer, "  {:<17}", report.streams.size() == 1 ? "stream" : "streams");
         print_count(buffer, report.streams.size());
         print(buffer, ": ");
+        if (report.left_out() != 0) {
+            print(buffer, "without those left out, ");
+            print_count(buffer, report.left_out());
+            print(buffer, ": ");
+        }
         const StreamFigures all = report.sum();
         print_stream(buffer, all, run.options.clocks_within);
         // Where not all can be shown, those that lost most.
@@ -228,7 +239,7 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
             shown.push_back(&stream);
         if (shown.size() > most_shown)
             std::ranges::stable_sort(shown, std::greater(), [](const StreamFigures* stream) {
-                return stream->lost.value_or(~std::uint64_t{0});
+                return stream->lost.value_or(stream->left_out ? 0 : ~std::uint64_t{0});
             });
         for (std::size_t i = 0; i < std::min(shown.size(), most_shown); ++i) {
             print(buffer, "    {}: ", stream_name(shown[i]->key));

@@ -48,6 +48,16 @@ std::optional<std::uint64_t> lost_of(std::span<const StreamAtPlace> on_queues) {
     return next - first - arrived;
 }
 
+// Octets that are no numbers make a stream of strays; and where two of them follow each other by chance, a jump.
+bool is_left_out(std::span<const StreamAtPlace> on_queues) {
+    std::uint64_t frames = 0, fit_nowhere = 0;
+    for (const StreamAtPlace& found : on_queues) {
+        frames += sequence_packets(&found.numbers);
+        fit_nowhere += found.numbers.stray + found.numbers.jumps;
+    }
+    return fit_nowhere > 1 && fit_nowhere > frames / 10;
+}
+
 int compare(const stream_key& a, const stream_key& b) { return std::memcmp(&a, &b, sizeof(a)); }
 
 bool in_order_of_name(const StreamFigures& a, const StreamFigures& b) {
@@ -237,24 +247,30 @@ std::string stream_name(const stream_key& key) {
 
 std::string StreamReport::delay_unknown() const {
     for (const StreamFigures& one : streams)
-        if (!one.delay)
+        if (!one.delay && !one.left_out)
             return fmt::format("{} {}", stream_name(one.key),
                                one.queues > 1 ? "came by several queues"
                                               : "has no two frames that say when they were sent");
     return {};
 }
 
+std::size_t StreamReport::left_out() const noexcept {
+    return static_cast<std::size_t>(std::ranges::count_if(streams, &StreamFigures::left_out));
+}
+
 StreamFigures StreamReport::sum() const {
     StreamFigures all{
         .lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = {}, .gaps = {}, .iperf = {}};
     for (const StreamFigures& one : streams)
-        add(all, one);
+        if (!one.left_out)
+            add(all, one);
     return all;
 }
 
 StreamFigures stream_figures(std::span<const StreamAtPlace> on_queues) {
     StreamFigures figures = figures_of_one_queue(on_queues.front());
-    if (on_queues.size() == 1)
+    figures.left_out = is_left_out(on_queues);
+    if (on_queues.size() == 1 && !figures.left_out)
         return figures;
     figures.queues = static_cast<unsigned>(on_queues.size());
     figures.late.reset();
@@ -262,7 +278,7 @@ StreamFigures stream_figures(std::span<const StreamAtPlace> on_queues) {
     figures.delay.reset();
     figures.iperf.reset();
     figures.gaps.reset();
-    figures.lost = lost_of(on_queues);
+    figures.lost = figures.left_out ? std::nullopt : lost_of(on_queues);
     figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
     figures.payload = {};
     for (const StreamAtPlace& found : on_queues) {
@@ -361,7 +377,8 @@ std::uint64_t StreamTable::missing() noexcept {
         for (; i < found_.size() && compare(found_[i]->key, key) == 0; ++i)
             if (queues < most_queues)
                 on_queues[queues++] = copy_of(*found_[i]);
-        frames += lost_of(std::span(on_queues).first(queues)).value_or(0);
+        if (const auto found = std::span(on_queues).first(queues); !is_left_out(found))
+            frames += lost_of(found).value_or(0);
     }
     return frames;
 }

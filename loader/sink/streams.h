@@ -71,11 +71,12 @@ struct StreamFigures {
     stream_key key{};
     unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
     std::uint64_t frames = 0;
-    std::optional<std::uint64_t> lost; // may be unknown of a stream on several queues
+    bool left_out = false; // too much of it fits nowhere: its octets are no numbers, and it is in no sum
+    std::optional<std::uint64_t> lost; // unknown where it is left out, and maybe of a stream on several queues
     std::uint64_t duplicate = 0;
     std::uint64_t stray = 0; // fit nowhere: later than the window is long, or damaged
     std::uint64_t restarts = 0;
-    // Unknown for a stream on several queues.
+    // Unknown for a stream on several queues or left out.
     std::optional<LateFrames> late;
     std::optional<LossPeriods> periods;
     std::optional<DelayFigures> delay; // also unknown where frames do not say when they were sent
@@ -98,7 +99,8 @@ struct StreamReport {
 
     // Which stream has no delay figures, and why; empty where all have some.
     std::string delay_unknown() const;
-    StreamFigures sum() const; // of all of them, and of delays the worst; its key says nothing
+    std::size_t left_out() const noexcept;
+    StreamFigures sum() const; // of all that are not left out, and of delays the worst; its key says nothing
 };
 
 // What the program's maps have at one place; the sequence goes as far as the head.

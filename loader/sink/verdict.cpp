@@ -72,6 +72,8 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
     const double lost = wanted.share ? port.streams->loss_ratio() : static_cast<double>(*port.streams->lost);
     condition.measured = fmt::format("{} frames of {} ({:.4g} %)", *port.streams->lost, port.streams->sent(),
                                      100 * port.streams->loss_ratio());
+    if (port.left_out != 0)
+        condition.measured += fmt::format(", without {} streams left out, whose numbers are none", port.left_out);
     condition.holds = lost <= wanted.value;
     return condition;
 }

@@ -34,9 +34,10 @@ struct Measured {
     Rates rates;                 // while traffic flowed
     bool rates_at_least = false; // it flowed too shortly to be timed
     std::uint64_t speed_bps = 0;
-    std::optional<StreamFigures> streams; // the sum of them, where there are any
+    std::optional<StreamFigures> streams; // the sum, where any is in it
     std::string delay_unknown;            // of which of them, and why; empty where all have one
     std::uint64_t no_room = 0;            // frames of streams that nobody followed
+    std::size_t left_out = 0;             // streams that are not in the sum
     std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };
 

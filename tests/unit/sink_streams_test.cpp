@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <random>
 
 namespace responder::test {
 namespace {
@@ -99,6 +100,40 @@ StreamAtPlace stamped_stream(std::uint32_t base, std::initializer_list<std::uint
     for (const std::uint32_t transit : transits)
         delay_take(&one.head.delay, base + transit, 0, one.head.delay.frames != 0, 0);
     return one;
+}
+
+// Where two random numbers follow each other by chance, millions seem to be lost.
+TEST(StreamReport, OctetsThatAreNoNumbersAreLeftOut) {
+    StreamAtPlace noise = stream_of({0});
+    std::mt19937 random(3);
+    for (int i = 0; i < 100'000; ++i)
+        take(noise, static_cast<std::uint32_t>(random()), 1'000'000'000U + 1000U * static_cast<unsigned>(i));
+    ASSERT_GT(noise.numbers.missing + noise.numbers.lost_before, 1000U);
+    StreamAtPlace few = stream_of({1000});
+    take(few, 200'001'000, 11'000'000'000);
+    take(few, 200'001'010, 11'000'001'000);
+    take(few, 400'001'000, 21'000'000'000);
+    take(few, 400'001'010, 21'000'001'000);
+    ASSERT_EQ(few.numbers.stray, 0U);
+    StreamReport report;
+    report.streams = {figures_of({noise}), figures_of({few}), figures_of({noise, stream_of({1})}),
+                      figures_of({stamped_stream(0, {0, 5})})};
+    EXPECT_EQ(report.left_out(), 3U);
+    EXPECT_FALSE(report.streams[0].lost);
+    EXPECT_EQ(report.streams[0].frames, 100'001U);
+    EXPECT_FALSE(report.streams[0].delay || report.streams[0].periods || report.streams[0].late);
+    EXPECT_EQ(report.sum().lost, 0U);
+    EXPECT_EQ(report.sum().frames, 1U);
+    EXPECT_EQ(report.delay_unknown(), "");
+}
+
+// One outage, or one damaged frame, is no reason to.
+TEST(StreamFigures, AnOutageIsLoss) {
+    StreamAtPlace one = stream_of({0, 1});
+    take(one, 1'000'000, 11'000'000'000);
+    take(one, 1'000'001, 11'000'001'000);
+    EXPECT_EQ(figures_of({one}).lost, 999'998U);
+    EXPECT_EQ(figures_of({stream_of({0, 1, 77'777'777, 2})}).lost, 0U);
 }
 
 // Transit times of several senders have nothing in common: of their variations the worst is said, as of jitter.
