@@ -108,6 +108,7 @@ StackCounters stack_counters(std::string_view snmp, std::string_view snmp6, std:
         .checksum = snmp_value(snmp, "Udp:", "InCsumErrors") + snmp6_value(snmp6, "Udp6InCsumErrors"),
         .in_errors = snmp_value(snmp, "Udp:", "InErrors") + snmp6_value(snmp6, "Udp6InErrors"),
         .no_port = snmp_value(snmp, "Udp:", "NoPorts") + snmp6_value(snmp6, "Udp6NoPorts"),
+        .reassembly = snmp_value(snmp, "Ip:", "ReasmFails") + snmp6_value(snmp6, "Ip6ReasmFails"),
     };
     while (!softnet.empty()) // a line for each CPU
         counters.backlog += number_of<std::uint32_t>(word_at(take_line(softnet), 1), 16);
@@ -156,7 +157,7 @@ StackLosses StackWatch::losses() {
     const StackCounters now = read_stack_counters();
     StackLosses rise;
     for (const auto counter : {&StackCounters::receive_buffer, &StackCounters::checksum, &StackCounters::in_errors,
-                               &StackCounters::no_port, &StackCounters::backlog})
+                               &StackCounters::no_port, &StackCounters::reassembly, &StackCounters::backlog})
         rise.*counter = now.*counter - before_.*counter;
     rise.watched_sockets = watched_sockets_;
     return rise;

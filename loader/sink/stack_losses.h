@@ -19,6 +19,7 @@ struct StackCounters {
     std::uint64_t checksum = 0;       // InCsumErrors
     std::uint64_t in_errors = 0;      // InErrors: these two and others
     std::uint64_t no_port = 0;        // NoPorts: no socket there
+    std::uint64_t reassembly = 0;     // ReasmFails: a fragment did not come in 30 s, or there was no room
     std::uint64_t backlog = 0; // softnet_stat, dropped: of all namespaces; each is also in an interface's rx_dropped
 };
 

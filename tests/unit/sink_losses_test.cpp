@@ -93,9 +93,10 @@ TEST(Losses, OfStackAndSocketsOnce) {
     stack.checksum = 12;
     stack.in_errors = 90;
     stack.watched_sockets = 71;
+    stack.reassembly = 200;
     auto places = loss_places(missing(0), books, stack);
     EXPECT_EQ(place(places, "socket").frames, 71U);
-    EXPECT_EQ(place(places, "stack").frames, 4U + 12U + (90U - 71U - 12U));
+    EXPECT_EQ(place(places, "stack").frames, 4U + 12U + (90U - 71U - 12U) + 200U);
     EXPECT_NE(place(places, "socket").text.find("all of sockets on watched ports"), std::string::npos);
     stack.watched_sockets = 70;
     places = loss_places(missing(0), books, stack);

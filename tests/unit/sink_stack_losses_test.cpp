@@ -12,8 +12,8 @@ namespace responder::test {
 namespace {
 
 constexpr std::string_view snmp =
-    "Ip: Forwarding DefaultTTL\n"
-    "Ip: 1 64\n"
+    "Ip: Forwarding DefaultTTL ReasmFails\n"
+    "Ip: 1 64 3\n"
     "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors\n"
     "Udp: 1000 5 90 7 71 0 12\n"
     "UdpLite: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors\n"
@@ -25,9 +25,11 @@ TEST(StackCounters, OfBothIpVersions) {
     EXPECT_EQ(four.checksum, 12U);
     EXPECT_EQ(four.in_errors, 90U);
     EXPECT_EQ(four.no_port, 5U);
+    EXPECT_EQ(four.reassembly, 3U);
     EXPECT_EQ(four.backlog, 0U);
     const StackCounters both = stack_counters(snmp,
                                               "Ip6InReceives                   \t9\n"
+                                              "Ip6ReasmFails                   \t40\n"
                                               "Udp6NoPorts                     \t100\n"
                                               "Udp6InErrors                    \t200\n"
                                               "Udp6RcvbufErrors                \t300\n"
@@ -37,6 +39,7 @@ TEST(StackCounters, OfBothIpVersions) {
     EXPECT_EQ(both.checksum, 412U);
     EXPECT_EQ(both.in_errors, 290U);
     EXPECT_EQ(both.no_port, 105U);
+    EXPECT_EQ(both.reassembly, 43U);
 }
 
 TEST(StackCounters, BacklogOfAllCpus) {
