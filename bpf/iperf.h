@@ -44,6 +44,7 @@ struct iperf {
 	__u64 arrived_ns;       /* of the last datagram with data */
 	__u64 words;            /* iperf3: at 8 and at 12 in the last datagram */
 	__u64 is_wide;          /* iperf3: its number has 64 bits */
+	__u64 fragmented;       /* datagrams of which only the first fragment was read */
 	__u64 is_over;          /* iperf 2: its last datagram came */
 	/* Of the datagram that is being taken. */
 	__u64 number;

@@ -42,7 +42,8 @@ static struct stream_packet *stream_packet_room(void);
 struct stream_packet {
 	struct stream_key key;
 	__u32 table;
-	__u32 is_last;          /* of iperf 2, which says nothing but that no more will come */
+	__u16 is_last;          /* of iperf 2, which says nothing but that no more will come */
+	__u16 is_fragment;      /* the first of a datagram */
 	__u64 number;           /* a sequence number of 32 bits; of iperf's formats as in struct iperf_datagram, like the time */
 	__u64 sent;             /* nanoseconds modulo 2^32 of the sender's CLOCK_TAI; 0: unknown */
 };
@@ -158,10 +159,12 @@ verified_apart int stream_iperf_read(struct stream_rest *rest, const struct stre
 	if (rest && packet) {
 		const struct iperf_datagram datagram = { packet->number, packet->sent, now };
 
-		if (packet->is_last)
+		if (packet->is_last) {
 			iperf_last(&rest->iperf, &datagram);
-		else
-			iperf_read(&rest->iperf, &rest->sequence, &datagram, stream_iperf_kind(packet->key.format));
+			return 0;
+		}
+		rest->iperf.fragmented += packet->is_fragment;
+		iperf_read(&rest->iperf, &rest->sequence, &datagram, stream_iperf_kind(packet->key.format));
 	}
 	return 0;
 }
@@ -246,9 +249,11 @@ static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 	payload = (const __u8 *)(udp + 1);
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER)
 		return 0;
+	if (stream_is_iperf(stream_watched(f->destination_port)))
+		return 1;
 	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end ||
 	    *(const word16 *)payload != to_net16(OURS_MAGIC))
-		return stream_is_iperf(stream_watched(f->destination_port));
+		return 0;
 	return to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 }
 
@@ -298,9 +303,9 @@ static __attribute__((noinline)) int stream_read_iperf(const __u8 *payload, cons
 		if (payload_bytes >= IPERF2_LENGTH_64 && payload + IPERF2_LENGTH_64 <= end &&
 		    *(const word32 *)(payload + IPERF2_FLAGS_OFFSET) & to_net32(IPERF2_FLAG_64)) {
 			number_high = to_host32(*(const word32 *)(payload + IPERF2_NUMBER_HIGH_OFFSET));
-			packet->is_last = number_high >> 31;
+			packet->is_last = (__u16)(number_high >> 31);
 		} else {
-			packet->is_last = number >> 31;
+			packet->is_last = (__u16)(number >> 31);
 			number_high = packet->is_last ? ~0U : 0;
 		}
 	} else {
@@ -323,7 +328,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
-	__u32 format = STREAM_OURS, stream = 0, sequence = 0, sent = 0, is_damaged = 0;
+	__u32 format = stream_watched(f->destination_port), stream = 0, sequence = 0, sent = 0;
 	struct stream_packet *packet;
 	const __u8 *payload;
 
@@ -333,14 +338,23 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < PKTGEN_SEQUENCED_LENGTH ||
 	    payload + PKTGEN_SEQUENCED_LENGTH > s.end)
 		return;
-	if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC))) {
+	if (unlikely(stream_is_iperf(format))) {
+		/* Its numbers may begin like a signature. */
+	} else if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC))) {
+		format = STREAM_OURS;
 		if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end)
 			return;
 		stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
 		sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
-		is_damaged = to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent);
-		if (likely(!is_damaged) && f->ip == 4 && FRAME_FITS(ip4, s)) {
+		if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent))) {
+			struct stream_unplaced *unplaced = stream_unplaced_of(table);
+
+			if (unplaced)
+				unplaced->damaged++;
+			return;
+		}
+		if (f->ip == 4 && FRAME_FITS(ip4, s)) {
 			__u32 place = stream_place(table, stream_hash4(stream, ip4->saddr));
 			struct stream *found = stream_at(place);
 
@@ -353,20 +367,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 		format = STREAM_PKTGEN;
 		sequence = to_host32(*(const word32 *)(payload + PKTGEN_SEQUENCE_OFFSET));
 	} else {
-		format = stream_watched(f->destination_port);
-		if (likely(!stream_is_iperf(format)))
-			return;
-	}
-	if (unlikely(is_damaged)) {
-		/* In 2^32 datagrams of iperf 2 there are 2^16 that begin like ours: they are none, nor damaged. */
-		format = stream_watched(f->destination_port);
-		if (format != STREAM_IPERF2) {
-			struct stream_unplaced *unplaced = stream_unplaced_of(table);
-
-			if (unplaced)
-				unplaced->damaged++;
-			return;
-		}
+		return;
 	}
 
 	packet = stream_packet_room();
@@ -375,6 +376,7 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	*packet = (struct stream_packet){
 		.key = { .stream = (__u16)stream, .format = (__u8)format, .ip = (__u8)f->ip },
 		.table = table,
+		.is_fragment = f->fragment == FRAGMENT_FIRST,
 		.number = sequence,
 		.sent = sent,
 	};

@@ -207,6 +207,7 @@ void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions
         json.member("lost_packets", stream.iperf->lost);
         json.member("out_of_order", stream.iperf->out_of_order);
         json.member("jitter_ms", stream.iperf->jitter_ms);
+        json.member("first_fragments", stream.iperf->fragmented);
         json.end_object();
     }
     if (stream.periods) {

@@ -182,6 +182,11 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
     if (stream.iperf)
         print(buffer, "; as iperf reckons: lost {}/{}, out of order {}, jitter {:.3f} ms", stream.iperf->lost,
               stream.iperf->packets, stream.iperf->out_of_order, stream.iperf->jitter_ms);
+    if (stream.iperf && stream.iperf->fragmented != 0) {
+        print(buffer, "; ");
+        print_count(buffer, stream.iperf->fragmented);
+        print(buffer, " were first fragments, whose rest is not looked at: iperf may have lost more");
+    }
     if (stream.queues > 1)
         print(buffer, "; it came by {} queues, so its order is not known", stream.queues);
     buffer.push_back('\n');

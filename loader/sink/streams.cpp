@@ -192,7 +192,8 @@ std::optional<IperfFigures> iperf_figures_of(const StreamAtPlace& at) {
     return IperfFigures{.packets = own.highest,
                         .lost = lost,
                         .out_of_order = own.out_of_order,
-                        .jitter_ms = static_cast<double>(own.jitter) / (1 << IPERF_JITTER_BITS) / 1e3};
+                        .jitter_ms = static_cast<double>(own.jitter) / (1 << IPERF_JITTER_BITS) / 1e3,
+                        .fragmented = at.iperf.fragmented};
 }
 
 std::optional<GapFigures> gap_figures(const StreamAtPlace& at) {

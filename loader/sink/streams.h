@@ -65,6 +65,7 @@ struct IperfFigures {
     std::uint64_t lost = 0;
     std::uint64_t out_of_order = 0;
     double jitter_ms = 0;
+    std::uint64_t fragmented = 0; // datagrams of which the first fragment came: of the others iperf may miss some
 };
 
 struct StreamFigures {

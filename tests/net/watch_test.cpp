@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <random>
 #include <regex>
 #include <set>
 #include <utility>
@@ -388,6 +389,59 @@ TEST(Watch, ANumberThatWrapsIsNoLoss) {
     EXPECT_EQ(streams_of(summary)[0]["lost"], 0U);
     EXPECT_EQ(streams_of(summary)[0]["late"], 0U);
     EXPECT_EQ(streams_of(summary)[0]["restarts"], 0U);
+}
+
+// iperf3 -u -l 2412: the second half does not say whose it is.
+TEST(Watch, ADatagramLostThroughItsFragmentsIsTheStacks) {
+    const Lab lab({.addresses = true});
+    lab.responder.run({"sh", "-c", "echo 1 > /proc/sys/net/ipv4/ipfrag_time"});
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {});
+    for (unsigned number = 1; number <= 100; ++number) {
+        const Octets first = big_endian(77, 4) + big_endian(number, 4) + big_endian(number, 4) + Octets(1460, 0x30);
+        sender.send(Ethernet{} /
+                    Ipv4{.source = "192.0.2.1", .destination = "192.0.2.2", .id = number, .more_fragments = true} /
+                    Udp{.source = 40'000, .destination = 5201, .length = 8 + 2412} / Payload{first});
+        if (number % 10 != 0)
+            sender.send(Ethernet{} /
+                        Ipv4{.source = "192.0.2.1",
+                             .destination = "192.0.2.2",
+                             .protocol = std::uint8_t{17},
+                             .id = number,
+                             .fragment_offset = 1480 / 8} /
+                        Payload{Octets(940, 0x30)});
+    }
+    EXPECT_TRUE(eventually([&] {
+        return std::regex_search(lab.responder.run({"nstat", "-asz", "IpReasmFails"}), std::regex("IpReasmFails +10 "));
+    }));
+    const Json summary = sink.end();
+    EXPECT_EQ(lost_in(summary, "wire")["frames"], 0U);
+    EXPECT_EQ(lost_in(summary, "stack")["frames"], 10U);
+    EXPECT_TRUE(contains(lost_in(summary, "stack")["says"], "fragments that came to no datagram 10 (ReasmFails)"));
+    EXPECT_EQ(streams_of(summary).at(0)["iperf"]["lost_packets"], 0U);
+    EXPECT_EQ(streams_of(summary).at(0)["iperf"]["first_fragments"], 100U);
+}
+
+// To a watched port, and never seen before.
+TEST(Watch, AScannerIsNoLoss) {
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    Sink sink(lab, {"--max-loss", "0"});
+    std::mt19937_64 random(9);
+    for (std::uint64_t number = 1; number <= 100; ++number) {
+        send_iperf3(sender, 5201, number);
+        sender.send(Ethernet{} / Ipv4{.source = "192.0.2.9", .destination = "192.0.2.2"} /
+                    Udp{.source = 40'000, .destination = 5201} /
+                    Payload{big_endian(random(), 8) + big_endian(random(), 8) + Octets(84)});
+    }
+    const Json summary = sink.end();
+    ASSERT_EQ(streams_of(summary).size(), 2U);
+    EXPECT_EQ(streams_of(summary)[0]["lost"], 0U);
+    EXPECT_FALSE(streams_of(summary)[0]["left_out"]);
+    EXPECT_TRUE(streams_of(summary)[1]["left_out"]);
+    EXPECT_FALSE(streams_of(summary)[1].contains("lost"));
+    EXPECT_EQ(lost_in(summary, "wire")["frames"], 0U);
+    EXPECT_TRUE(contains(summary["verdict"]["conditions"][0]["measured"].get<std::string>(), "without 1 streams"));
 }
 
 TEST(Watch, PortsAreAddedAndTakenAway) {
