@@ -70,8 +70,7 @@ LossPlace program(const StreamReport& streams, const Books& books) {
 LossPlace stack_of(const Books& books, const StackLosses& stack) {
     const std::uint64_t other = stack.in_errors - std::min(stack.in_errors, stack.checksum + stack.receive_buffer);
     LossPlace place{.key = "stack",
-                    .frames = (books.nic_known ? books.nic.rx_dropped : 0) + stack.checksum + other +
-                              stack.reassembly,
+                    .frames = (books.nic_known ? books.nic.rx_dropped : 0) + stack.checksum + other + stack.reassembly,
                     .text = fmt::format("rx_dropped {}, wrong UDP checksum {} (InCsumErrors), other UDP errors {}, "
                                         "fragments that came to no datagram {} (ReasmFails)",
                                         books.nic_known ? fmt::format("{}", books.nic.rx_dropped) : "unknown",

@@ -411,8 +411,9 @@ ExitCode Session::finish() {
              .rates = rates(test, port.busy().time),
              .rates_at_least = port.busy().at_most,
              .speed_bps = port.speed_bps(),
-             .streams = port.streams().streams.size() == port.streams().left_out() ? std::nullopt
-                                                                                    : std::optional(port.streams().sum()),
+             .streams = port.streams().streams.size() == port.streams().left_out()
+                            ? std::nullopt
+                            : std::optional(port.streams().sum()),
              .delay_unknown = port.streams().delay_unknown(),
              .no_room = port.streams().no_room,
              .left_out = port.streams().left_out(),

@@ -221,7 +221,8 @@ TEST(Iperf, OneDamagedNumberAtTheEndIsNoLossOfBillions) {
 }
 
 TEST(Iperf, ADamagedLastOneIsNoLossOfBillions) {
-    for (const std::uint64_t last : {std::uint64_t{2'000'000'000}, std::uint64_t{0x8000'0000}, std::uint64_t{1} << 63}) {
+    for (const std::uint64_t last :
+         {std::uint64_t{2'000'000'000}, std::uint64_t{0x8000'0000}, std::uint64_t{1} << 63}) {
         Receiver receiver(IPERF_2);
         for (std::uint64_t number = 1; number <= 1000; ++number)
             if (number != 7)
