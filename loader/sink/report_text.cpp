@@ -355,7 +355,8 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const RunR
     if (books.nic_known && books.nic.rx_dropped != 0) {
         print(buffer, "  {:<17}", "dropped");
         print_count(buffer, books.nic.rx_dropped);
-        print(buffer, " by the driver, or by the stack of what passed up\n");
+        print(buffer, " by the driver{}, or by the stack of what passed up\n",
+              books.sockets && books.sockets->lost() != 0 ? " (some count what the sockets lost here too)" : "");
     }
     for (const auto& [name, rise] : books.driver) {
         print(buffer, "  {:<17}{} ", "driver says", name);
