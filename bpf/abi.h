@@ -182,7 +182,7 @@ struct sink_count {
 	__u64 payload_bytes;    /* behind the UDP header; for others all behind the last header that was read */
 };
 
-/* Value of the per-CPU map sink_queues; key: receive queue. Counters only rise. */
+/* Value of the per-CPU map sink_queues; key: its row. Counters only rise. */
 struct sink_counters {
 	struct sink_count slot[SINK_SLOTS];
 };

@@ -9,7 +9,10 @@
 #include "abi.h"
 #include "parse.h"
 
-/* Counters a receive queue. The loader raises max_entries to the number of queues before it loads. */
+/*
+ * A row of counters for each receive queue, and another one for what comes when the run is over (sink_over). The loader
+ * raises max_entries to twice the number of queues before it loads.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -25,14 +28,14 @@ struct {
 	__type(value, __u64);
 } sink_flows SEC(".maps");
 
-static __always_inline void count(__u32 queue, __u32 slot, __u64 length, const struct frame *f)
+static __always_inline void count(__u32 row, __u32 slot, __u64 length, const struct frame *f)
 {
-	struct sink_counters *counters = bpf_map_lookup_elem(&sink_queues, &queue);
+	struct sink_counters *counters = bpf_map_lookup_elem(&sink_queues, &row);
 	struct sink_count *c;
 
 	if (unlikely(!counters)) {
-		queue = 0; /* cannot be: the map has a place for every queue; a lost count would be worse than a misplaced one */
-		counters = bpf_map_lookup_elem(&sink_queues, &queue);
+		row = 0; /* cannot be: the map has a place for every queue; a lost count would be worse than a misplaced one */
+		counters = bpf_map_lookup_elem(&sink_queues, &row);
 	}
 	if (!counters || slot >= SINK_SLOTS)
 		return;

@@ -24,6 +24,11 @@ const volatile struct sink_cfg sink_cfg;
 /* May change while the program runs. */
 struct match_mac sink_own_mac;
 __u32 sink_watch_flows;
+/*
+ * Not 0: the run is over, and this is the first row of sink_queues for what comes now. Nothing else tells of that: so all
+ * figures of a run end with the same frame, whoever reads them and when.
+ */
+__u32 sink_over;
 
 /*
  * Where sink_any() describes its frame: in a map, because the verifier does not track what a map holds. The many ways
@@ -88,7 +93,7 @@ static __noinline int sink_any(struct xdp_md *ctx)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
-	__u32 queue = ctx->rx_queue_index, slot, key = 0, follow = 0;
+	__u32 queue = ctx->rx_queue_index, over = *(volatile __u32 *)&sink_over, slot, key = 0, follow = 0;
 	struct frame *f = bpf_map_lookup_elem(&sink_frame, &key);
 
 	if (!f)
@@ -103,19 +108,19 @@ static __noinline int sink_any(struct xdp_md *ctx)
 	slot = match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes);
 	if (sink_cfg.answer4 || sink_cfg.answer6)
 		slot = answer(f, s, slot);
-	if (sink_cfg.stream_slots &&
+	if (sink_cfg.stream_slots && !over &&
 	    (slot == MATCH_TEST ? !sink_cfg.to_socket : slot == SINK_UDP && is_watched(f, s)))
 		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
-		count(queue, match_size_bin(length), length, f);
-		return sink_cfg.to_socket ? steer(ctx, f, s) : XDP_DROP | follow;
+		count(queue + over, match_size_bin(length), length, f);
+		return sink_cfg.to_socket && !over ? steer(ctx, f, s) : XDP_DROP | follow;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
-	count(queue, slot, length, f);
+	count(queue + over, slot, length, f);
 	if (slot < SINK_ANSWER_END)
 		return XDP_TX;
-	if (sink_cfg.copy_passed)
+	if (sink_cfg.copy_passed && !over)
 		copy_passed(ctx, length);
 	return XDP_PASS | follow;
 }
@@ -135,7 +140,7 @@ enum { SINK_NOT_PLAIN = -1 };
 
 static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
 {
-	__u32 queue;
+	__u32 queue, over;
 
 	if (unlikely(match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes) != MATCH_TEST))
 		return SINK_NOT_PLAIN;
@@ -143,7 +148,10 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 		return SINK_NOT_PLAIN; /* a ping may be test traffic, under --all, and is answered all the same */
 	keep_pointer(ctx); /* clang would make one address of its fields' for several callers, which the verifier refuses */
 	queue = ctx->rx_queue_index;
-	count(queue, match_size_bin(length), length, f);
+	over = *(volatile __u32 *)&sink_over;
+	count(queue + over, match_size_bin(length), length, f);
+	if (unlikely(over))
+		return XDP_DROP;
 	if (sink_cfg.to_socket)
 		return steer(ctx, f, s);
 	if (sink_cfg.stream_slots)

@@ -60,7 +60,8 @@ Rates rates(const Traffic& traffic, std::chrono::duration<double> time) noexcept
             .payload_bps = per_second(8 * traffic.payload_bytes)};
 }
 
-SinkCounters::SinkCounters(int map_fd, unsigned queues) : map_fd_(map_fd), queues_(queues) {
+SinkCounters::SinkCounters(int map_fd, unsigned first_row, unsigned queues)
+    : map_fd_(map_fd), first_row_(first_row), queues_(queues) {
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 1)
         throw Error::from_errno(ExitCode::os, "count the CPUs", -cpus);
@@ -75,10 +76,11 @@ Snapshot SinkCounters::empty_snapshot() const {
 
 void SinkCounters::read(Snapshot& snapshot) noexcept {
     snapshot.total = {};
-    for (std::uint32_t queue = 0; queue < queues_; ++queue) {
+    for (unsigned queue = 0; queue < queues_; ++queue) {
+        const std::uint32_t row = first_row_ + queue;
         SlotCounts& slots = snapshot.queues[queue];
         // Cannot fail: the key is in the map and the buffer is as long as the map says.
-        bpf_map_lookup_elem(map_fd_, &queue, per_cpu_.data());
+        bpf_map_lookup_elem(map_fd_, &row, per_cpu_.data());
         slots = {};
         for (const sink_counters& cpu : per_cpu_)
             for (std::size_t slot = 0; slot < slots.size(); ++slot)

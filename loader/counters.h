@@ -53,13 +53,14 @@ Rates rates(const Traffic& traffic, std::chrono::duration<double> time) noexcept
 // Reads a sink's map. Allocates when constructed, not when reading.
 class SinkCounters {
   public:
-    SinkCounters(int map_fd, unsigned queues); // throws Error
+    SinkCounters(int map_fd, unsigned first_row, unsigned queues); // throws Error
 
     Snapshot empty_snapshot() const;
     void read(Snapshot& snapshot) noexcept;
 
   private:
     int map_fd_; // the skeleton's
+    unsigned first_row_;
     unsigned queues_;
     std::vector<sink_counters> per_cpu_;
 };

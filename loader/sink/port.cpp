@@ -83,7 +83,7 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
         std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
     }
     std::copy(own_mac.bytes.begin(), own_mac.bytes.end(), skeleton.bss->sink_own_mac.bytes);
-    bpf_map__set_max_entries(skeleton.maps.sink_queues, queues);
+    bpf_map__set_max_entries(skeleton.maps.sink_queues, 2 * queues);
     const unsigned tables = stream_tables(options, mode, queues);
     cfg.stream_slots = stream_slots;
     cfg.streams_by_cpu = mode == XdpMode::generic;
@@ -187,7 +187,9 @@ Port::Port(const SinkOptions& options, Netdev netdev, unsigned first_reader, Cap
     follow_nic();
     received_while_attaching_ = nic_rise_.rx_packets;
 
-    counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_);
+    counters_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), 0, queues_possible_);
+    counters_after_the_end_.emplace(bpf_map__fd(program_->skeleton->maps.sink_queues), queues_possible_,
+                                    queues_possible_);
     const unsigned tables = stream_tables(options, obtained_.mode, queues_possible_);
     if (const unsigned slots = stream_slots(options, queues_in_use_); slots != 0)
         streams_.emplace(StreamTable::Maps{.streams = bpf_map__fd(program_->skeleton->maps.sink_streams),
@@ -317,15 +319,15 @@ SocketStatistics Port::socket_statistics() const noexcept {
     return sum;
 }
 
-// So many frames have been handed over: waits until the readers have them, but not for ever. Some may have got lost
-// where nobody counts.
-bool Port::await_readers(std::uint64_t test_frames) const noexcept {
+// Waits until the readers have all test frames that were counted: on a busy machine a reader may not run for a while, and
+// what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
+bool Port::await_readers() const noexcept {
     using namespace std::chrono_literals;
     const auto have = [&] {
         const SocketStatistics sockets = socket_statistics();
-        return sockets.received + sockets.lost() >= test_frames;
+        return sockets.received + sockets.lost() >= test_frames_;
     };
-    for (const Clock::time_point deadline = Clock::now() + 200ms; sockets_ && !have();) {
+    for (const Clock::time_point deadline = Clock::now() + 2s; sockets_ && !have();) {
         if (Clock::now() >= deadline)
             return false;
         std::this_thread::sleep_for(1ms);
@@ -333,14 +335,16 @@ bool Port::await_readers(std::uint64_t test_frames) const noexcept {
     return true;
 }
 
-void Port::read_streams() {
-    await_readers(test_traffic(now_.total).frames);
-    stream_report_ = streams_ ? streams_->read() : StreamReport{};
+void Port::stop() noexcept {
+    (*program_->variables)->sink_over = queues_possible_;
+    stopped_ = Clock::now();
 }
 
 void Port::poll() noexcept {
     const Clock::time_point before = now_.taken;
     counters_->read(now_);
+    if (stopped_)
+        now_.taken = *stopped_;
     const std::uint64_t test_frames = test_traffic(now_.total).frames;
     if (test_frames != test_frames_)
         busy_.add(before, now_.taken, test_frames - test_frames_);
@@ -416,18 +420,17 @@ std::string Port::carrier_came(const LinkState& link) {
                        outage.cause == Outage::Cause::attach ? " (the driver took it down for the program)" : "");
 }
 
-Books Port::close_books(bool late_frames_count) {
+Books Port::close_books() {
     using namespace std::chrono_literals;
     Books books;
-    Snapshot last = now_;
+    Snapshot after = counters_after_the_end_->empty_snapshot();
+    const auto saw = [&](Traffic (*some)(const SlotCounts&) noexcept) {
+        return some(now_.total).frames + some(after.total).frames;
+    };
     const auto read = [&] {
-        if (late_frames_count) {
-            poll();
-            last = now_;
-        } else {
-            counters_->read(last);
-        }
-        return test_traffic(last.total).frames;
+        poll();
+        counters_after_the_end_->read(after);
+        return saw(test_traffic);
     };
     std::uint64_t frames = 0;
     for (const Clock::time_point deadline = Clock::now() + 200ms; !books.settled && Clock::now() < deadline;) {
@@ -435,20 +438,24 @@ Books Port::close_books(bool late_frames_count) {
         std::this_thread::sleep_for(50ms);
         books.settled = frames == read();
     }
-    const std::uint64_t program_saw_before = all_traffic(last.total).frames;
+    if (!stopped_) {
+        stop();
+        std::this_thread::sleep_for(1ms); // a run of the program that began before may still be under way
+        read();
+    }
+    const std::uint64_t program_saw_before = saw(all_traffic);
     const auto driver_counters = ethtool::statistics(netdev_.index());
     books.nic_known = follow_nic();
     books.settled = frames == read() && books.settled;
     if (sockets_) {
-        books.settled = await_readers(test_traffic(last.total).frames) && books.settled;
+        books.settled = await_readers() && books.settled;
         books.sockets = socket_statistics();
-        books.not_delivered = static_cast<std::int64_t>(test_traffic(last.total).frames - books.sockets->received -
-                                                        books.sockets->lost());
+        books.not_delivered =
+            static_cast<std::int64_t>(test_frames_ - books.sockets->received - books.sockets->lost());
     }
-    if (late_frames_count)
-        read_streams();
-    books.program_saw = all_traffic(last.total).frames;
-    books.after_the_end = books.program_saw - all_traffic(now_.total).frames;
+    stream_report_ = streams_ ? streams_->read() : StreamReport{};
+    books.program_saw = saw(all_traffic);
+    books.after_the_end = all_traffic(after.total).frames;
     if (!books.nic_known)
         return books;
     books.nic = nic_rise_;
@@ -465,7 +472,7 @@ Books Port::close_books(bool late_frames_count) {
     if (books.in_flight != 0) // traffic ran while it was read: the rings were not empty either
         books.in_flight += std::uint64_t{ethtool::receive_ring_size(netdev_.index())} * queues_in_use_;
     books.nic_received = books.nic.rx_packets;
-    const std::uint64_t passed = passed_traffic(last.total).frames;
+    const std::uint64_t passed = saw(passed_traffic);
     const auto distance = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; };
     books.nic_leaves_out_dropped = books.program_saw != passed &&
                                    distance(books.nic_received, books.program_saw) > books.in_flight &&

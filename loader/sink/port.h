@@ -57,7 +57,7 @@ struct Outage {
 struct Books {
     bool nic_known = false; // false: the interface went away before its counters could be read
     std::uint64_t program_saw = 0;
-    std::uint64_t after_the_end = 0; // of those, what came while the traffic settled and is in no figure
+    std::uint64_t after_the_end = 0; // of those, what came when the run was over and is in no figure
     std::uint64_t nic_received = 0;
     std::int64_t left_over = 0;          // NIC received - program saw
     std::uint64_t in_flight = 0;         // what can have come between a reading of the NIC and one of the program
@@ -130,14 +130,15 @@ class Port {
     // Of all sockets, since the start; all 0 where there are none.
     SocketStatistics socket_statistics() const noexcept;
 
-    void read_streams(); // all that has been counted by now is in them
+    // The run is over: what comes from now on is in no figure.
+    void stop() noexcept;
 
     // Copies of passed frames for which there was no room.
     std::uint64_t copies_lost() const noexcept;
 
-    // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. What comes
-    // meanwhile belongs to the figures, and streams are read then (`late_frames_count`), or to the books alone.
-    Books close_books(bool late_frames_count);
+    // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. Unless it has been
+    // stopped before, what comes meanwhile belongs to the figures.
+    Books close_books();
 
     // The flow watch (see flows.h).
     void watch_flows(bool on) noexcept;
@@ -149,7 +150,7 @@ class Port {
     void attach(const SinkOptions& options, std::vector<std::string>& notes);
     bool try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffer, AttachRefused& refused);
     void start_readers(const SinkOptions& options, unsigned first_reader, const CapturePlan* plan, Capture* capture);
-    bool await_readers(std::uint64_t test_frames) const noexcept;
+    bool await_readers() const noexcept;
     std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);
     bool follow_nic() noexcept; // false: the interface is gone
@@ -173,7 +174,7 @@ class Port {
     std::unique_ptr<Program> program_;
     std::variant<std::monostate, Attachment, DispatcherAttachment> attachment_;
 
-    std::optional<SinkCounters> counters_;
+    std::optional<SinkCounters> counters_, counters_after_the_end_;
     std::optional<StreamTable> streams_;
     std::vector<std::unique_ptr<SocketReader>> readers_;
     std::optional<SocketsObtained> sockets_obtained_;
@@ -184,6 +185,7 @@ class Port {
     Clock::time_point interval_taken_;
     std::uint64_t interval_missed_ = 0;
     Clock::time_point started_;
+    std::optional<Clock::time_point> stopped_;
     std::uint64_t test_frames_ = 0;
     BusyTime busy_;
     std::vector<std::pair<std::string, std::uint64_t>> driver_counters_before_;

@@ -396,14 +396,17 @@ ExitCode Session::finish() {
     const auto ended = std::chrono::system_clock::now();
     const Clock::duration duration = Clock::now() - begin_;
     // A signal means "now that it has all come"; a plan means its exact end.
-    const bool late_frames_count = ended_by_ != Ending::duration && ended_by_ != Ending::count;
-    if (!late_frames_count) // all ports' at once: closing the books takes time
-        for (Port& port : ports_)
-            port.read_streams();
+    std::optional<StackLosses> stack;
+    if (ended_by_ == Ending::duration || ended_by_ == Ending::count) {
+        for (Port& port : ports_) // all at once: closing the books takes time
+            port.stop();
+        if (stack_)
+            stack = stack_->losses();
+    }
     std::vector<Books> books;
     std::vector<Measured> measured;
     for (Port& port : ports_) {
-        books.push_back(port.close_books(late_frames_count));
+        books.push_back(port.close_books());
         const Traffic test = test_traffic(port.now().total);
         measured.push_back(
             {.port = port.netdev().name(),
@@ -419,6 +422,8 @@ ExitCode Session::finish() {
              .left_out = port.streams().left_out(),
              .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
+    if (stack_ && !stack)
+        stack = stack_->losses();
     if (capture_)
         end_capture(books);
     if (ended_by_ != Ending::interface_gone && ended_by_ != Ending::program_gone)
@@ -433,7 +438,7 @@ ExitCode Session::finish() {
                            .clock = clock_,
                            .ports = ports_,
                            .books = books,
-                           .stack = stack_ ? std::optional(stack_->losses()) : std::nullopt,
+                           .stack = stack,
                            .started = started_,
                            .ended = ended,
                            .duration = duration,

@@ -217,6 +217,22 @@ TEST(Engine, EndsInTheMidstOfTraffic) {
     traffic.end();
     EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
     EXPECT_EQ(summary["ended_by"], "signal");
+    expect_adds_up(summary);
+}
+
+// The program, the sockets and the streams end with the same frame, also where more comes.
+TEST(Engine, APlannedEndIsTheSameForAllFigures) {
+    const Lab lab;
+    Traffic traffic(lab, {"--rate", "50000"});
+    for (const Arguments& end : {Arguments{"--count", "1000"}, Arguments{"--duration", "300ms"}}) {
+        Sink sink(lab, af_xdp_and(end), {.ready = false});
+        const Json summary = sink.wait();
+        EXPECT_GT(port_of(summary)["balance"]["after_the_end"], 0U);
+        EXPECT_GE(test_frames(summary), 1000U);
+        expect_adds_up(summary);
+        EXPECT_EQ(port_of(summary)["streams"]["list"][0]["frames"], of_sockets(summary, "received"));
+    }
+    traffic.end();
 }
 
 TEST(Engine, TheInterfaceGoesAway) {
