@@ -16,13 +16,6 @@ std::uint64_t lost_by_nic(const NicCounters& nic) {
            std::max(nic.rx_errors, nic.rx_crc_errors + nic.rx_length_errors + nic.rx_frame_errors);
 }
 
-// Behind the program, where streams are followed by the sockets' readers.
-std::uint64_t lost_in_ring(const Books& books) {
-    return books.sockets
-               ? books.sockets->lost() + static_cast<std::uint64_t>(std::max<std::int64_t>(books.not_delivered, 0))
-               : 0;
-}
-
 LossPlace wire(const StreamReport& streams, const Books& books) {
     LossPlace place{.key = "wire", .frames = std::nullopt, .text = "unknown: of a stream that came by several queues"};
     const std::optional<std::uint64_t> missing = streams.sum().lost;
@@ -96,6 +89,12 @@ LossPlace socket(const StackLosses& stack) {
 }
 
 } // namespace
+
+std::uint64_t lost_in_ring(const Books& books) {
+    return books.sockets
+               ? books.sockets->lost() + static_cast<std::uint64_t>(std::max<std::int64_t>(books.not_delivered, 0))
+               : 0;
+}
 
 std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books,
                                    const std::optional<StackLosses>& stack) {

@@ -22,6 +22,9 @@ struct LossPlace {
     std::string text;                    // what was counted, and what it can not tell
 };
 
+// Behind the program, where streams are followed by the sockets' readers: test frames that none of them got.
+std::uint64_t lost_in_ring(const Books& books);
+
 // `stack`: where ports are watched; it is of all ports together.
 std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books,
                                    const std::optional<StackLosses>& stack);

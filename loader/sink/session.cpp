@@ -420,6 +420,7 @@ ExitCode Session::finish() {
              .delay_unknown = port.streams().delay_unknown(),
              .no_room = port.streams().no_room,
              .left_out = port.streams().left_out(),
+             .lost_here = lost_in_ring(books.back()),
              .missed = books.back().nic_known ? std::optional(books.back().nic.missed()) : std::nullopt});
     }
     if (stack_ && !stack)

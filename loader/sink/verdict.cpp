@@ -69,9 +69,13 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
         condition.measured = fmt::format("{} frames are of streams that had no place: --streams", port.no_room);
         return condition;
     }
-    const double lost = wanted.share ? port.streams->loss_ratio() : static_cast<double>(*port.streams->lost);
-    condition.measured = fmt::format("{} frames of {} ({:.4g} %)", *port.streams->lost, port.streams->sent(),
-                                     100 * port.streams->loss_ratio());
+    StreamFigures all = *port.streams;
+    // Those between two numbers of a stream are among the missing ones; behind its last, nothing but this tells of them.
+    all.lost = std::max(*all.lost, port.lost_here);
+    const double lost = wanted.share ? all.loss_ratio() : static_cast<double>(*all.lost);
+    condition.measured = fmt::format("{} frames of {} ({:.4g} %)", *all.lost, all.sent(), 100 * all.loss_ratio());
+    if (all.lost != port.streams->lost)
+        condition.measured += ", lost between the program and the sockets' readers; the streams show fewer";
     if (port.left_out != 0)
         condition.measured += fmt::format(", without {} streams left out, whose numbers are none", port.left_out);
     condition.holds = lost <= wanted.value;

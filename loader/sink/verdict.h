@@ -38,6 +38,7 @@ struct Measured {
     std::string delay_unknown;            // of which of them, and why; empty where all have one
     std::uint64_t no_room = 0;            // frames of streams that nobody followed
     std::size_t left_out = 0;             // streams that are not in the sum
+    std::uint64_t lost_here = 0;          // test frames that the program saw and that nobody could follow
     std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };
 

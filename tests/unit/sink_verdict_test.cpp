@@ -71,6 +71,24 @@ TEST(Judge, LossIsHeldAgainstAllStreamsOrNone) {
     EXPECT_FALSE(judge(options, {measured()})->pass());
 }
 
+// A stream whose last frames the sockets lost has no gap there.
+TEST(Judge, WhatTheSocketsLostIsLostWithoutAGapToo) {
+    SinkOptions options;
+    Measured port = measured();
+    port.streams = StreamFigures{.frames = 990, .lost = 0};
+    port.lost_here = 10;
+    options.max_loss = LossLimit::parse("9");
+    const Verdict verdict = judge(options, {port}).value();
+    EXPECT_FALSE(verdict.pass());
+    EXPECT_TRUE(verdict.conditions[0].measured.starts_with("10 frames of 1000 (1 %), lost between"));
+    options.max_loss = LossLimit::parse("0.9%");
+    EXPECT_FALSE(judge(options, {port})->pass());
+    options.max_loss = LossLimit::parse("1%");
+    EXPECT_TRUE(judge(options, {port})->pass());
+    port.streams->lost = 10; // the same ones
+    EXPECT_TRUE(judge(options, {port})->pass());
+}
+
 // 1 to 5 us by the two clocks, jitter 3 us.
 Measured measured_delay() {
     Measured port = measured();
