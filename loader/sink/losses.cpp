@@ -16,6 +16,12 @@ std::uint64_t lost_by_nic(const NicCounters& nic) {
            std::max(nic.rx_errors, nic.rx_crc_errors + nic.rx_length_errors + nic.rx_frame_errors);
 }
 
+// Between the driver's counter and the program's, as far as that is no matter of when each was read.
+std::uint64_t unseen_by_program(const Books& books) {
+    return books.left_over > static_cast<std::int64_t>(books.in_flight) ? static_cast<std::uint64_t>(books.left_over)
+                                                                        : 0;
+}
+
 LossPlace wire(const StreamReport& streams, const Books& books) {
     LossPlace place{.key = "wire", .frames = std::nullopt, .text = "unknown: of a stream that came by several queues"};
     const std::optional<std::uint64_t> missing = streams.sum().lost;
@@ -27,7 +33,7 @@ LossPlace wire(const StreamReport& streams, const Books& books) {
                                  *missing);
         return place;
     }
-    const std::uint64_t later = lost_by_nic(books.nic) + lost_in_ring(books);
+    const std::uint64_t later = lost_by_nic(books.nic) + unseen_by_program(books) + lost_in_ring(books);
     place.frames = *missing - std::min(*missing, later);
     place.text = "numbers missing in the streams: lost before this NIC's counters, by the sender, a cable or a switch";
     if (later != 0)
@@ -47,12 +53,10 @@ LossPlace nic(const Books& books) {
             .text = "by rx_missed, FIFO and receive errors of the interface; of any traffic"};
 }
 
-// Between the driver's counter and the program's, as far as that is no matter of when each was read.
 LossPlace program(const StreamReport& streams, const Books& books) {
     LossPlace place{.key = "program", .frames = std::nullopt, .text = "unknown: the interface went away"};
     if (books.nic_known) {
-        const bool beyond = books.left_over > static_cast<std::int64_t>(books.in_flight);
-        place.frames = beyond ? static_cast<std::uint64_t>(books.left_over) : 0;
+        place.frames = unseen_by_program(books);
         place.text = "received by the NIC and not seen by the program (left over, see balance)";
     }
     if (streams.no_room != 0)

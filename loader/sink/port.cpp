@@ -402,6 +402,16 @@ std::string Port::link_changed(const LinkState& link, bool attaching) {
     return text;
 }
 
+std::string Port::queues_changed() {
+    const unsigned before = std::exchange(queues_in_use_, ethtool::receive_queues(netdev_.index()));
+    if (queues_in_use_ == before)
+        return {};
+    return fmt::format("{}: {} receive queue{} now, after {}: the driver may lose frames over the change, and the program "
+                       "may not see what comes by a new one{}",
+                       netdev_.name(), queues_in_use_, queues_in_use_ == 1 ? "" : "s", before,
+                       sockets_ ? ", which has no AF_XDP socket" : "");
+}
+
 std::string Port::carrier_went(const LinkState& link, bool attaching) {
     // Not the driver's doing if somebody switched the interface off.
     outages_.push_back({.cause = link.up && attaching && outages_.empty() ? Outage::Cause::attach : Outage::Cause::lost,

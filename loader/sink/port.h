@@ -127,6 +127,9 @@ class Port {
     // News of the link; what a person should know of it, or nothing. `attaching`: the program came just now.
     std::string link_changed(const LinkState& link, bool attaching);
 
+    // The same where the number of receive queues has changed since the last call.
+    std::string queues_changed();
+
     // Of all sockets, since the start; all 0 where there are none.
     SocketStatistics socket_statistics() const noexcept;
 

@@ -225,6 +225,9 @@ void Session::report_interval() {
     if (!waiting_)
         for (const auto& reporter : reporters_)
             reporter->interval(interval_reports_);
+    for (Port& port : ports_)
+        if (const std::string text = port.queues_changed(); !text.empty())
+            report_event(port, text);
     check_attachments();
 }
 

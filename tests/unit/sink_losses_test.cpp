@@ -81,6 +81,8 @@ TEST(Losses, OfTheProgramIsWhatTimeDoesNotExplain) {
     EXPECT_EQ(place(loss_places(missing(0), books, {}), "program").frames, 0U);
     books.in_flight = 8;
     EXPECT_EQ(place(loss_places(missing(0), books, {}), "program").frames, 9U);
+    EXPECT_EQ(place(loss_places(missing(9), books, {}), "wire").frames, 0U) << "the same ones";
+    EXPECT_EQ(place(loss_places(missing(30), books, {}), "wire").frames, 21U);
     books.left_over = -9;
     EXPECT_EQ(place(loss_places(missing(0), books, {}), "program").frames, 0U);
 }
