@@ -319,8 +319,8 @@ SocketStatistics Port::socket_statistics() const noexcept {
     return sum;
 }
 
-// Waits until the readers have all test frames that were counted: on a busy machine a reader may not run for a while, and
-// what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
+// Waits until the readers have all test frames that were counted: on a busy machine a reader may not run for a while,
+// and what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
 bool Port::await_readers() const noexcept {
     using namespace std::chrono_literals;
     const auto have = [&] {
@@ -406,10 +406,11 @@ std::string Port::queues_changed() {
     const unsigned before = std::exchange(queues_in_use_, ethtool::receive_queues(netdev_.index()));
     if (queues_in_use_ == before)
         return {};
-    return fmt::format("{}: {} receive queue{} now, after {}: the driver may lose frames over the change, and the program "
-                       "may not see what comes by a new one{}",
-                       netdev_.name(), queues_in_use_, queues_in_use_ == 1 ? "" : "s", before,
-                       sockets_ ? ", which has no AF_XDP socket" : "");
+    return fmt::format(
+        "{}: {} receive queue{} now, after {}: the driver may lose frames over the change, and the program "
+        "may not see what comes by a new one{}",
+        netdev_.name(), queues_in_use_, queues_in_use_ == 1 ? "" : "s", before,
+        sockets_ ? ", which has no AF_XDP socket" : "");
 }
 
 std::string Port::carrier_went(const LinkState& link, bool attaching) {
@@ -460,8 +461,7 @@ Books Port::close_books() {
     if (sockets_) {
         books.settled = await_readers() && books.settled;
         books.sockets = socket_statistics();
-        books.not_delivered =
-            static_cast<std::int64_t>(test_frames_ - books.sockets->received - books.sockets->lost());
+        books.not_delivered = static_cast<std::int64_t>(test_frames_ - books.sockets->received - books.sockets->lost());
     }
     stream_report_ = streams_ ? streams_->read() : StreamReport{};
     books.program_saw = saw(all_traffic);

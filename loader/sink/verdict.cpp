@@ -70,7 +70,8 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
         return condition;
     }
     StreamFigures all = *port.streams;
-    // Those between two numbers of a stream are among the missing ones; behind its last, nothing but this tells of them.
+    // Those between two numbers of a stream are among the missing ones; behind its last, nothing but this tells of
+    // them.
     all.lost = std::max(*all.lost, port.lost_here);
     const double lost = wanted.share ? all.loss_ratio() : static_cast<double>(*all.lost);
     condition.measured = fmt::format("{} frames of {} ({:.4g} %)", *all.lost, all.sent(), 100 * all.loss_ratio());
