@@ -113,7 +113,7 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
 		count(queue + over, match_size_bin(length), length, f);
-		return sink_cfg.to_socket && !over ? steer(ctx, f, s) : XDP_DROP | follow;
+		return sink_cfg.to_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
@@ -153,7 +153,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	if (unlikely(over))
 		return XDP_DROP;
 	if (sink_cfg.to_socket)
-		return steer(ctx, f, s);
+		return steer(ctx, f, s, queue);
 	if (sink_cfg.stream_slots)
 		stream_follow(f, s, stream_table(queue));
 	return XDP_DROP;

@@ -24,7 +24,7 @@ struct {
 /* This driver has no room for metadata: whoever reads the socket takes the time. */
 __u32 sink_unstamped;
 
-static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s)
+static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s, __u32 queue)
 {
 	__u64 now = stream_arrival(stream_has_histograms() || sink_cfg.exact_arrival || stream_sent(f, s));
 	struct sink_arrival *arrival;
@@ -36,7 +36,7 @@ static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, stru
 	} else if (!sink_unstamped) {
 		sink_unstamped = 1;
 	}
-	return bpf_redirect_map(&sink_sockets, ctx->rx_queue_index, XDP_DROP);
+	return bpf_redirect_map(&sink_sockets, queue, XDP_DROP);
 }
 
 #endif
