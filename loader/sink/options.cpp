@@ -14,7 +14,8 @@ namespace responder {
 
 namespace {
 
-constexpr unsigned most_streams = 1U << 20; // two gigabytes of places a queue
+constexpr unsigned most_streams = 1U << 16; // 300 MB of places a queue, which the kernel clears in half a second
+constexpr unsigned most_with_histograms = 1U << 12; // as many octets
 
 constexpr std::chrono::milliseconds shortest_interval{100}; // two ticks: less would show the ticks, not the traffic
 
@@ -244,7 +245,8 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
     if (max_missed)
         options.max_missed = parse_count("--max-missed", *max_missed, 0);
     if (streams)
-        options.streams = static_cast<unsigned>(parse_count("--streams", *streams, 0, most_streams));
+        options.streams = static_cast<unsigned>(
+            parse_count("--streams", *streams, 0, options.histogram ? most_with_histograms : most_streams));
     if (options.streams == 0U && !watches.empty())
         throw Error(ExitCode::usage, "--watch with --streams 0", "without streams nothing is followed");
     if (options.streams != 0U)

@@ -252,6 +252,8 @@ TEST(SinkOptions, CombinationsThatAreRefused) {
     expect_refused({"eth1", "--address", "10.0.0.1/24", "--address", "10.0.0.2/24"}, {"--address", "10.0.0.2/24"});
     expect_refused({"eth1", "--address", "2001:2::1/64,2001:2::2/64"}, {"--address", "2001:2::2/64"});
     expect_refused({"eth1", "eth2", "eth1"}, {"eth1", "twice"});
+    expect_refused({"eth1", "--streams", "65537"}, {"--streams 65537", "65536"});
+    expect_refused({"eth1", "--histogram", "--streams", "4097"}, {"--streams 4097", "4096"});
     expect_refused({"eth1", "--watch", "none", "--streams", "0"}, {"--watch", "--streams 0"});
     expect_refused({"eth1", "--watch", "udp/7000,udp/7000:iperf2"}, {"--watch", "udp/7000:iperf2", "already"});
     // Flags take no value.
