@@ -42,7 +42,7 @@ OneWayDelay one_way_delay(const DelayFigures& figures, std::optional<std::chrono
     if (!clocks_within)
         return {.delay = {}, .unknown_because = "it needs clocks in step: --clocks-within"};
     if (!figures.of_tai)
-        return {.delay = {}, .unknown_because = "iperf stamps by a clock of UTC"};
+        return {.delay = {}, .unknown_because = "iperf stamps by another clock"};
     if (figures.clock_steps != 0)
         return {.delay = {}, .unknown_because = "a clock was set during the run"};
     const auto error = static_cast<double>(clocks_within->count());

@@ -161,7 +161,8 @@ void put_delay(JsonWriter& json, const DelayFigures& delay, const SinkOptions& o
     json.member("clock_steps", delay.clock_steps);
     json.member("wild_times", delay.wild);
     if (delay.histogram)
-        put_histogram(json, options.clocks_within && delay.of_tai ? "one_way_delay_histogram" : "delay_variation_histogram",
+        put_histogram(json,
+                      options.clocks_within && delay.of_tai ? "one_way_delay_histogram" : "delay_variation_histogram",
                       *delay.histogram);
 }
 

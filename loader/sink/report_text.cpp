@@ -256,7 +256,8 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
         if (all.delay)
             print_stamps(buffer, run);
         if (run.options.histogram)
-            print_histograms(buffer, all, run.options.clocks_within && all.delay && all.delay->of_tai, glyphs_of_locale());
+            print_histograms(buffer, all, run.options.clocks_within && all.delay && all.delay->of_tai,
+                             glyphs_of_locale());
     }
     if (report.no_room != 0) {
         print(buffer, "  {:<17}", "no room");

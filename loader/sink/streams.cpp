@@ -260,8 +260,7 @@ std::size_t StreamReport::left_out() const noexcept {
 }
 
 StreamFigures StreamReport::sum() const {
-    StreamFigures all{
-        .lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = {}, .gaps = {}, .iperf = {}};
+    StreamFigures all{.lost = 0, .late = LateFrames{}, .periods = LossPeriods{}, .delay = {}, .gaps = {}, .iperf = {}};
     for (const StreamFigures& one : streams)
         if (!one.left_out)
             add(all, one);

@@ -47,7 +47,7 @@ struct DelayFigures {
     std::uint64_t pairs = 0;                       // of successive frames, which have an IPDV (RFC 5481)
     Spread ipdv;                                   // the mean is that of the absolute values
     std::uint64_t clock_steps = 0;
-    bool of_tai = true;         // iperf stamps by CLOCK_REALTIME
+    bool of_tai = true;     // iperf stamps by another clock
     std::uint64_t wild = 0; // frames with a time that fits nowhere
     std::optional<Histogram> histogram{};
 };
@@ -72,7 +72,7 @@ struct StreamFigures {
     stream_key key{};
     unsigned queues = 1; // more than one: order was lost on the way through the NIC, not on the wire
     std::uint64_t frames = 0;
-    bool left_out = false; // too much of it fits nowhere: its octets are no numbers, and it is in no sum
+    bool left_out = false;             // too much of it fits nowhere: its octets are no numbers, and it is in no sum
     std::optional<std::uint64_t> lost; // unknown where it is left out, and maybe of a stream on several queues
     std::uint64_t duplicate = 0;
     std::uint64_t stray = 0; // fit nowhere: later than the window is long, or damaged

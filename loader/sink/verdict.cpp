@@ -78,7 +78,7 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
     if (all.lost != port.streams->lost)
         condition.measured += ", lost between the program and the sockets' readers; the streams show fewer";
     if (port.left_out != 0)
-        condition.measured += fmt::format(", without {} streams left out, whose numbers are none", port.left_out);
+        condition.measured += fmt::format("; streams left out, because their numbers are none: {}", port.left_out);
     condition.holds = lost <= wanted.value;
     return condition;
 }

@@ -26,12 +26,8 @@ struct Benchmark {
     Table (*measure)(const Settings&);
 };
 constexpr Benchmark benchmarks[] = {
-    {"frame_cost", frame_cost},
-    {"stream_cost", stream_cost},
-    {"lab_rate", lab_rate},
-    {"line_rate", line_rate},
-    {"socket_rate", socket_rate},
-    {"capture_rate", capture_rate},
+    {"frame_cost", frame_cost},     {"stream_cost", stream_cost}, {"lab_rate", lab_rate},
+    {"line_rate", line_rate},       {"socket_rate", socket_rate}, {"capture_rate", capture_rate},
     {"process_cost", process_cost},
 };
 

@@ -54,9 +54,7 @@ class SinkWatch : public testing::Test {
   protected:
     SinkWatch() : sink_({.stream_slots = slots, .watches = watches}) {}
 
-    StreamReport report(SinkCheck& sink) {
-        return sink.program().streams();
-    }
+    StreamReport report(SinkCheck& sink) { return sink.program().streams(); }
     StreamReport report() { return report(sink_); }
     void expect_nothing_followed() {
         const StreamReport report = this->report();
