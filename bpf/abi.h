@@ -90,7 +90,6 @@ struct sink_cfg {
 	__u32 stream_slots;     /* places for streams that each table has, a power of two; 0: streams are not followed */
 	__u8 streams_by_cpu;    /* a table of streams for each CPU, not for each queue */
 	__u32 first_table;      /* that is the program's own; those before it are of the sockets' readers */
-	__u8 to_socket;         /* test frames go to an AF_XDP socket, and whoever reads it follows the streams */
 	__u8 watch_count;       /* 0 where streams are not followed */
 	struct watch_port watch[WATCH_PORTS];
 	__u8 histograms;        /* streams have histograms */

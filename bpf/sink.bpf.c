@@ -89,7 +89,7 @@ static __always_inline int is_watched(const struct frame *f, struct span s)
 enum { SINK_FOLLOW = 0x100 };
 
 /* Any frame at all. Here come those that are not plain, that are not test traffic, and that are to be answered. */
-static __noinline int sink_any(struct xdp_md *ctx)
+static __always_inline int sink_judge(struct xdp_md *ctx, int to_socket)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
@@ -109,11 +109,11 @@ static __noinline int sink_any(struct xdp_md *ctx)
 	if (sink_cfg.answer4 || sink_cfg.answer6)
 		slot = answer(f, s, slot);
 	if (sink_cfg.stream_slots && !over &&
-	    (slot == MATCH_TEST ? !sink_cfg.to_socket : slot == SINK_UDP && is_watched(f, s)))
+	    (slot == MATCH_TEST ? !to_socket : slot == SINK_UDP && is_watched(f, s)))
 		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
 		count(queue + over, match_size_bin(length), length, f);
-		return sink_cfg.to_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
+		return to_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
 	}
 	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
@@ -124,6 +124,9 @@ static __noinline int sink_any(struct xdp_md *ctx)
 		copy_passed(ctx, length);
 	return XDP_PASS | follow;
 }
+
+static __noinline int sink_any(struct xdp_md *ctx) { return sink_judge(ctx, 0); }
+static __noinline int sink_any_to_socket(struct xdp_md *ctx) { return sink_judge(ctx, 1); }
 
 /* Apart from sink_any(), because the stack of all functions that are called from one another is 512 octets. */
 static __noinline int sink_follow(struct xdp_md *ctx)
@@ -138,7 +141,7 @@ static __noinline int sink_follow(struct xdp_md *ctx)
 
 enum { SINK_NOT_PLAIN = -1 };
 
-static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
+static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length, int to_socket)
 {
 	__u32 queue, over;
 
@@ -152,7 +155,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	count(queue + over, match_size_bin(length), length, f);
 	if (unlikely(over))
 		return XDP_DROP;
-	if (sink_cfg.to_socket)
+	if (to_socket)
 		return steer(ctx, f, s, queue);
 	if (sink_cfg.stream_slots)
 		stream_follow(f, s, stream_table(queue));
@@ -164,8 +167,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
  * where one way for all frames takes 14. Whatever is anything else starts again in sink_any(), so that nothing but what
  * will be counted has to be kept on this way. It is written out for each IP version, because clang then knows which it is.
  */
-SEC("xdp")
-int xdp_sink(struct xdp_md *ctx)
+static __always_inline int sink(struct xdp_md *ctx, int to_socket)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
@@ -175,20 +177,30 @@ int xdp_sink(struct xdp_md *ctx)
 	if (likely(!parse_ethernet(&f, s, length))) {
 		if (f.ethertype == to_net16(ETH_P_IP)) {
 			if (likely(!parse_ipv4(&f, s, PARSE_PLAIN)))
-				verdict = sink_plain(ctx, &f, s, length);
+				verdict = sink_plain(ctx, &f, s, length, to_socket);
 		} else if (f.ethertype == to_net16(ETH_P_IPV6)) {
 			if (likely(!parse_ipv6(&f, s, PARSE_PLAIN)))
-				verdict = sink_plain(ctx, &f, s, length);
+				verdict = sink_plain(ctx, &f, s, length, to_socket);
 		} else {
-			verdict = sink_plain(ctx, &f, s, length);
+			verdict = sink_plain(ctx, &f, s, length, to_socket);
 		}
 	}
 	if (likely(verdict != SINK_NOT_PLAIN))
 		return verdict;
-	verdict = sink_any(ctx);
+	verdict = to_socket ? sink_any_to_socket(ctx) : sink_any(ctx);
 	if (verdict & SINK_FOLLOW)
 		sink_follow(ctx);
 	return verdict & ~SINK_FOLLOW;
 }
+
+SEC("xdp")
+int xdp_sink(struct xdp_md *ctx) { return sink(ctx, 0); }
+
+/*
+ * The same for AF_XDP. A program of its own and not a switch: libxdp's dispatcher, which extends a program by others, is not
+ * allowed one that may move the frame's metadata (Linux 6.14, "Extension program changes packet data"), used or not.
+ */
+SEC("?xdp")
+int xdp_sink_to_socket(struct xdp_md *ctx) { return sink(ctx, 1); }
 
 char LICENSE[] SEC("license") = "GPL";

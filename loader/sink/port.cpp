@@ -88,7 +88,8 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
     cfg.stream_slots = stream_slots;
     cfg.streams_by_cpu = mode == XdpMode::generic;
     cfg.first_table = reader_tables(options, queues);
-    cfg.to_socket = sockets != nullptr;
+    bpf_program__set_autoload(skeleton.progs.xdp_sink, sockets == nullptr);
+    bpf_program__set_autoload(skeleton.progs.xdp_sink_to_socket, sockets != nullptr);
     cfg.exact_arrival = options.capture.has_value();
     cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
     if (sockets != nullptr)
@@ -105,7 +106,8 @@ void configure(sink_bpf& skeleton, const SinkOptions& options, const match_cfg& 
         bpf_map__set_max_entries(skeleton.maps.sink_histograms, cfg.stream_slots * tables);
     bpf_map__set_max_entries(skeleton.maps.sink_unplaced, tables);
     if (multi_buffer)
-        bpf_program__set_flags(skeleton.progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
+        bpf_program__set_flags(sockets != nullptr ? skeleton.progs.xdp_sink_to_socket : skeleton.progs.xdp_sink,
+                               BPF_F_XDP_HAS_FRAGS);
 }
 
 std::string reason_text(const AttachRefused& refused) {
@@ -234,9 +236,11 @@ bool Port::try_attach(const SinkOptions& options, XdpMode mode, bool multi_buffe
     program_ = std::move(program); // before there is an attachment, which must go first
     nic_last_ = netdev_.link().counters;
     started_ = Clock::now();
-    const bool attached =
-        options.dispatcher ? keep(DispatcherAttachment::attach(netdev_, skeleton.obj, "xdp_sink", mode)) // loads it too
-                           : keep(Attachment::attach(netdev_, bpf_program__fd(skeleton.progs.xdp_sink), mode));
+    bpf_program* const attaching = sockets_ ? skeleton.progs.xdp_sink_to_socket : skeleton.progs.xdp_sink;
+    const bool attached = options.dispatcher
+                              ? keep(DispatcherAttachment::attach(netdev_, skeleton.obj, bpf_program__name(attaching),
+                                                                  mode)) // loads it too
+                              : keep(Attachment::attach(netdev_, bpf_program__fd(attaching), mode));
     if (!attached)
         return false;
     program_->map_variables();
