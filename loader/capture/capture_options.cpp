@@ -51,7 +51,8 @@ void CaptureOptions::add_to(CLI::App& app) {
         app.add_option(name, value, text)->type_name(type)->group("Capture");
     };
     add("--pcap", file, "write the test frames into this file, as pcapng; -: to standard output", "FILE");
-    add("--pcap-size", size, "of a file, at most, like 100M; with it the capture is over, or the next file begins", "SIZE");
+    add("--pcap-size", size, "of a file, at most, like 100M; with it the capture is over, or the next file begins",
+        "SIZE");
     add("--pcap-files", files, "begin a next file whenever one has its size, and keep this many", "FILES");
     add("--pcap-snaplen", snaplen, "keep only so many octets of each frame (65535)", "OCTETS");
     add("--pcap-traffic", traffic, "test, or all: also the frames that pass up the stack", "TRAFFIC");

@@ -31,7 +31,6 @@ class FrameTap {
     void frame(std::span<const std::uint8_t> octets, std::uint32_t length, std::uint64_t tai_ns,
                std::string_view comment = {}) noexcept;
 
-    std::uint32_t interface() const noexcept { return interface_; }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
     std::uint64_t after_it_was_over() const noexcept { return after_it_was_over_.load(std::memory_order_relaxed); }
     OctetRing& ring() noexcept { return ring_; }

@@ -3,6 +3,7 @@
 #include "loader/capture/pcapng.h"
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <limits>
 
@@ -71,17 +72,10 @@ class Writer {
         head(code, text.size());
         octets(text.data(), text.size());
     }
-    void option_u8(Option code, std::uint8_t value) noexcept {
+    template <std::unsigned_integral Number>
+    void option(Option code, Number value) noexcept {
         head(code, sizeof(value));
         octets(&value, sizeof(value));
-    }
-    void option_u32(Option code, std::uint32_t value) noexcept {
-        head(code, sizeof(value));
-        u32(value);
-    }
-    void option_u64(Option code, std::uint64_t value) noexcept {
-        head(code, sizeof(value));
-        u64(value);
     }
     void option_time(Option code, std::uint64_t ns) noexcept {
         head(code, 8);
@@ -141,8 +135,8 @@ Octets interface_block(const Interface& interface) {
     writer.u32(interface.snaplen);
     writer.option(if_name, cut(interface.name));
     if (interface.speed_bps != 0)
-        writer.option_u64(if_speed, interface.speed_bps);
-    writer.option_u8(if_tsresol, nanoseconds);
+        writer.option(if_speed, interface.speed_bps);
+    writer.option(if_tsresol, nanoseconds);
     // Its first octet says of which kind it is; 0, a string.
     writer.option(if_filter, cut(std::string(1, '\0') + interface.filter));
     if (!interface.hardware.empty())
@@ -159,11 +153,11 @@ Octets statistics_block(std::uint32_t interface, const Statistics& statistics) {
     writer.option_time(isb_starttime, statistics.started_ns);
     writer.option_time(isb_endtime, statistics.ended_ns);
     if (statistics.received)
-        writer.option_u64(isb_ifrecv, *statistics.received);
+        writer.option(isb_ifrecv, *statistics.received);
     if (statistics.dropped_by_interface)
-        writer.option_u64(isb_ifdrop, *statistics.dropped_by_interface);
-    writer.option_u64(isb_osdrop, statistics.dropped_by_system);
-    writer.option_u64(isb_usrdeliv, statistics.delivered);
+        writer.option(isb_ifdrop, *statistics.dropped_by_interface);
+    writer.option(isb_osdrop, statistics.dropped_by_system);
+    writer.option(isb_usrdeliv, statistics.delivered);
     block.resize(writer.end());
     return block;
 }
@@ -183,10 +177,10 @@ void write_packet_block(const Packet& packet, std::uint8_t* to) noexcept {
     writer.octets(packet.octets.data(), packet.octets.size());
     if (!packet.comment.empty())
         writer.option(opt_comment, kept_comment(packet));
-    writer.option_u32(epb_flags, inbound);
+    writer.option(epb_flags, inbound);
     if (packet.lost_before != 0)
-        writer.option_u64(epb_dropcount, packet.lost_before);
-    writer.option_u32(epb_queue, packet.queue);
+        writer.option(epb_dropcount, packet.lost_before);
+    writer.option(epb_queue, packet.queue);
     writer.end();
 }
 

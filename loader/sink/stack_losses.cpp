@@ -129,8 +129,7 @@ void find_udp_sockets(std::string_view text, const std::vector<std::uint16_t>& p
 
 StackWatch::StackWatch(std::vector<std::uint16_t> ports) : ports_(std::move(ports)), before_(read_stack_counters()) {
     read_sockets();
-    for (const UdpSocket& socket : found_)
-        followed_.push_back({.inode = socket.inode, .drops = socket.drops});
+    followed_.swap(found_);
 }
 
 void StackWatch::read_sockets() {
@@ -143,13 +142,11 @@ void StackWatch::read_sockets() {
 void StackWatch::poll() {
     read_sockets();
     for (const UdpSocket& socket : found_) {
-        const auto known = std::ranges::find(followed_, socket.inode, &Followed::inode);
+        const auto known = std::ranges::find(followed_, socket.inode, &UdpSocket::inode);
         // One that is new began with 0.
         watched_sockets_ += socket.drops - (known == followed_.end() ? 0 : known->drops);
     }
-    followed_.clear();
-    for (const UdpSocket& socket : found_)
-        followed_.push_back({.inode = socket.inode, .drops = socket.drops});
+    followed_.swap(found_);
 }
 
 StackLosses StackWatch::losses() {

@@ -48,16 +48,11 @@ class StackWatch {
     StackLosses losses();
 
   private:
-    struct Followed {
-        std::uint64_t inode;
-        std::uint32_t drops;
-    };
     void read_sockets();
 
     std::vector<std::uint16_t> ports_;
     std::string text_;
-    std::vector<UdpSocket> found_;
-    std::vector<Followed> followed_; // those of the last reading
+    std::vector<UdpSocket> found_, followed_; // by this reading, and by the last one
     StackCounters before_;
     std::uint64_t watched_sockets_ = 0;
 };
