@@ -141,7 +141,8 @@ static __noinline int sink_follow(struct xdp_md *ctx)
 
 enum { SINK_NOT_PLAIN = -1 };
 
-static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length, int to_socket)
+static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length,
+				      int to_socket)
 {
 	__u32 queue, over;
 
@@ -198,7 +199,7 @@ int xdp_sink(struct xdp_md *ctx) { return sink(ctx, 0); }
 
 /*
  * The same for AF_XDP. A program of its own and not a switch: libxdp's dispatcher, which extends a program by others, is not
- * allowed one that may move the frame's metadata (Linux 6.14, "Extension program changes packet data"), used or not.
+ * allowed one that may move the frame's metadata, used or not (newer kernels: "Extension program changes packet data").
  */
 SEC("?xdp")
 int xdp_sink_to_socket(struct xdp_md *ctx) { return sink(ctx, 1); }

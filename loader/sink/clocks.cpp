@@ -38,14 +38,12 @@ ClockFloor measure_clock() {
     return floor;
 }
 
-OneWayDelay one_way_delay(const DelayFigures& figures, std::optional<std::chrono::nanoseconds> clocks_within) {
-    if (!clocks_within)
-        return {.delay = {}, .unknown_because = "it needs clocks in step: --clocks-within"};
+OneWayDelay one_way_delay(const DelayFigures& figures, std::chrono::nanoseconds clocks_within) {
     if (!figures.of_tai)
         return {.delay = {}, .unknown_because = "iperf stamps by another clock"};
     if (figures.clock_steps != 0)
         return {.delay = {}, .unknown_because = "a clock was set during the run"};
-    const auto error = static_cast<double>(clocks_within->count());
+    const auto error = static_cast<double>(clocks_within.count());
     if (figures.transit.least < -error)
         return {.delay = {},
                 .unknown_because = fmt::format("the clocks are not in step: a frame came {} before it was sent, and "

@@ -14,10 +14,15 @@
 
 namespace responder {
 
-// Where stamps are taken, as it is said of every delay.
-inline constexpr std::string_view stamps_sent = "from the sender's program, before its driver,";
-inline constexpr std::string_view stamps_received = "XDP, behind the interrupt";
-inline constexpr std::string_view stamps_clock = "CLOCK_TAI";
+// Where stamps are taken, as it is said of every delay. `of_tai`: see DelayFigures.
+constexpr std::string_view stamps_sent(bool of_tai) {
+    return of_tai ? "the sender's program, before its driver" : "iperf's sender, before its socket";
+}
+constexpr std::string_view stamps_sent_clock(bool of_tai) { return of_tai ? "CLOCK_TAI" : "a clock of its own"; }
+constexpr std::string_view stamps_received(bool by_reader) {
+    return by_reader ? "the reader of an AF_XDP socket" : "XDP, behind the interrupt";
+}
+inline constexpr std::string_view stamps_received_clock = "CLOCK_TAI";
 
 struct ClockFloor {
     std::chrono::nanoseconds reading{}; // the shortest time between two readings that differ
@@ -32,6 +37,6 @@ struct OneWayDelay {
     std::optional<Spread> delay; // in ns
     std::string unknown_because;
 };
-OneWayDelay one_way_delay(const DelayFigures& figures, std::optional<std::chrono::nanoseconds> clocks_within);
+OneWayDelay one_way_delay(const DelayFigures& figures, std::chrono::nanoseconds clocks_within);
 
 } // namespace responder

@@ -100,18 +100,15 @@ std::uint64_t lost_in_ring(const Books& books) {
                : 0;
 }
 
-std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books,
-                                   const std::optional<StackLosses>& stack) {
+std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books) {
     std::vector<LossPlace> places{wire(streams, books), nic(books), program(streams, books)};
     if (books.sockets)
         places.push_back({.key = "ring",
                           .frames = lost_in_ring(books),
                           .text = "by the AF_XDP sockets, or given to none of them (sockets lost, not delivered)"});
-    if (stack) {
-        places.push_back(stack_of(*stack));
-        places.push_back(socket(*stack));
-    }
     return places;
 }
+
+std::vector<LossPlace> loss_places_behind(const StackLosses& stack) { return {stack_of(stack), socket(stack)}; }
 
 } // namespace responder

@@ -25,8 +25,9 @@ struct LossPlace {
 // Behind the program, where streams are followed by the sockets' readers: test frames that none of them got.
 std::uint64_t lost_in_ring(const Books& books);
 
-// `stack`: where ports are watched; it is of all ports together.
-std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books,
-                                   const std::optional<StackLosses>& stack);
+// Of one port.
+std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books);
+// Behind the program: of the whole network namespace, so of all ports together.
+std::vector<LossPlace> loss_places_behind(const StackLosses& stack);
 
 } // namespace responder

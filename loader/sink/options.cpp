@@ -203,7 +203,7 @@ std::optional<SinkOptions> parse_sink_options(int argc, const char* const* argv)
         ->type_name("DELAY")
         ->group("Verdict");
     app.footer(
-        "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port taken by another XDP\n"
+        "Exit codes: 0 done or PASS, 1 FAIL, 64 wrong option, 66 no such interface, 69 port or queue taken by another\n"
         "program, 70 internal, 71 kernel, 74 output, 75 no carrier, or interface or program gone, 77 no permission.\n"
         "man xdp-sink has examples.");
 

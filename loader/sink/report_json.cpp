@@ -145,6 +145,8 @@ void put_histogram(JsonWriter& json, std::string_view key, const Histogram& hist
 }
 
 void put_delay(JsonWriter& json, const DelayFigures& delay, const SinkOptions& options) {
+    json.member("sent", stamps_sent(delay.of_tai));
+    json.member("sent_clock", stamps_sent_clock(delay.of_tai));
     json.member("jitter_ns", delay.jitter);
     json.member("delay_variation_mean_ns", delay.variation_mean);
     json.member("delay_variation_max_ns", delay.variation_most);
@@ -152,7 +154,7 @@ void put_delay(JsonWriter& json, const DelayFigures& delay, const SinkOptions& o
     if (delay.pairs != 0)
         put_spread(json, delay.ipdv, {"ipdv_min_ns", "ipdv_mean_ns", "ipdv_max_ns"});
     if (options.clocks_within) {
-        const OneWayDelay one_way = one_way_delay(delay, options.clocks_within);
+        const OneWayDelay one_way = one_way_delay(delay, *options.clocks_within);
         if (one_way.delay)
             put_spread(json, *one_way.delay, {"one_way_delay_min_ns", "one_way_delay_mean_ns", "one_way_delay_max_ns"});
         else
@@ -161,8 +163,7 @@ void put_delay(JsonWriter& json, const DelayFigures& delay, const SinkOptions& o
     json.member("clock_steps", delay.clock_steps);
     json.member("wild_times", delay.wild);
     if (delay.histogram)
-        put_histogram(json,
-                      options.clocks_within && delay.of_tai ? "one_way_delay_histogram" : "delay_variation_histogram",
+        put_histogram(json, delay.histogram_is_of_transit ? "one_way_delay_histogram" : "delay_variation_histogram",
                       *delay.histogram);
 }
 
@@ -228,12 +229,12 @@ void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions
     json.end_object();
 }
 
-void put_streams(JsonWriter& json, const StreamReport& report, const RunReport& run) {
+void put_streams(JsonWriter& json, const Port& port, const RunReport& run) {
+    const StreamReport& report = port.streams();
     json.begin_object("streams");
     json.begin_object("stamps");
-    json.member("sent", stamps_sent);
-    json.member("received", stamps_received);
-    json.member("clock", stamps_clock);
+    json.member("received", stamps_received(port.stamped_by_reader()));
+    json.member("received_clock", stamps_received_clock);
     json.member("clock_reading_ns", run.clock.reading.count());
     json.member("clock_synchronised", run.clock.synchronised);
     json.member("clock_maximum_error_ns", std::chrono::nanoseconds(run.clock.maximum_error).count());
@@ -321,8 +322,8 @@ void put_port_summary(JsonWriter& json, const Port& port, const Books& books, co
     if (port.sockets_obtained())
         json.member("arrival_stamped_by", port.stamped_by_reader() ? "reader" : "program");
     if (port.follows_streams()) {
-        put_streams(json, port.streams(), run);
-        put_losses(json, loss_places(port.streams(), books, run.stack));
+        put_streams(json, port, run);
+        put_losses(json, loss_places(port.streams(), books));
     }
     json.begin_array("by_queue");
     for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
@@ -444,6 +445,8 @@ void JsonReporter::summary(const RunReport& run) {
         json_.end_object();
     }
     json_.end_array();
+    if (run.stack)
+        put_losses(json_, loss_places_behind(*run.stack));
     if (run.capture != nullptr)
         put_capture(json_, *run.capture);
     if (run.verdict) {

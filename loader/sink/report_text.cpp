@@ -109,7 +109,7 @@ void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::c
         print(buffer, ", IPDV {} to {} (mean {})", time_text(delay.ipdv.least), time_text(delay.ipdv.most),
               time_text(delay.ipdv.mean));
     if (clocks_within) {
-        const OneWayDelay one_way = one_way_delay(delay, clocks_within);
+        const OneWayDelay one_way = one_way_delay(delay, *clocks_within);
         if (one_way.delay)
             print(buffer, ", one-way delay {} to {} (mean {})", time_text(one_way.delay->least),
                   time_text(one_way.delay->most), time_text(one_way.delay->mean));
@@ -193,17 +193,26 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
 }
 
 // Where the stamps behind the delays are taken, and what can be told from them.
-void print_stamps(Buffer& buffer, const RunReport& run) {
-    print(buffer, "  {:<17}{} to {}, by {}; reading it takes {} here", "stamps", stamps_sent, stamps_received,
-          stamps_clock, time_text(static_cast<double>(run.clock.reading.count())));
+void print_stamps(Buffer& buffer, const Port& port, const RunReport& run) {
+    print(buffer, "  {:<17}", "stamps");
+    bool first = true;
+    for (const bool of_tai : {true, false})
+        if (std::ranges::any_of(port.streams().streams, [&](const StreamFigures& stream) {
+                return stream.delay && stream.delay->of_tai == of_tai;
+            }))
+            print(buffer, "{}{} ({})", std::exchange(first, false) ? "" : ", or ", stamps_sent(of_tai),
+                  stamps_sent_clock(of_tai));
+    print(buffer, ", to {} ({}, which takes {} to read here)", stamps_received(port.stamped_by_reader()),
+          stamps_received_clock, time_text(static_cast<double>(run.clock.reading.count())));
     if (run.options.clocks_within)
         print(buffer, ", the two clocks agree to within {}",
               time_text(static_cast<double>(run.options.clocks_within->count())));
     buffer.push_back('\n');
 }
 
-void print_histograms(Buffer& buffer, const StreamFigures& all, bool in_step, Glyphs glyphs) {
+void print_histograms(Buffer& buffer, const StreamFigures& all, Glyphs glyphs) {
     if (all.delay && all.delay->histogram) {
+        const bool in_step = all.delay->histogram_is_of_transit;
         print(buffer, "  {:<17}of ", in_step ? "one-way delay" : "delay variation");
         print_count(buffer, all.delay->frames);
         print(buffer, " frames{}\n", in_step ? "" : ", beyond the fastest of each stream so far");
@@ -254,10 +263,9 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
             print(buffer, "    and {} more, which lost no more than these; --json has them all\n",
                   shown.size() - most_shown);
         if (all.delay)
-            print_stamps(buffer, run);
+            print_stamps(buffer, port, run);
         if (run.options.histogram)
-            print_histograms(buffer, all, run.options.clocks_within && all.delay && all.delay->of_tai,
-                             glyphs_of_locale());
+            print_histograms(buffer, all, glyphs_of_locale());
     }
     if (report.no_room != 0) {
         print(buffer, "  {:<17}", "no room");
@@ -334,7 +342,7 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const RunR
     print_streams(buffer, port, run);
     print_sockets(buffer, port, books);
     if (!port.streams().streams.empty())
-        print_losses(buffer, loss_places(port.streams(), books, run.stack));
+        print_losses(buffer, loss_places(port.streams(), books));
     const auto used = std::ranges::count_if(port.now().queues,
                                             [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
     if (port.queues() > 1 || used > 1) {
@@ -469,6 +477,10 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 void TextReporter::summary(const RunReport& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i)
         print_port(buffer_, run.ports[i], run.books[i], run);
+    if (run.stack && std::ranges::any_of(run.ports, [](const Port& port) { return !port.streams().streams.empty(); })) {
+        print(buffer_, "\nbehind the program, of all ports together:\n");
+        print_losses(buffer_, loss_places_behind(*run.stack));
+    }
     if (run.capture != nullptr)
         print_capture(buffer_, *run.capture);
     if (run.verdict) {

@@ -203,7 +203,7 @@ void Session::end_capture(std::span<const Books> books) {
         };
         counted.push_back({.received = known(books[i].nic_received),
                            .dropped_by_interface = known(books[i].nic.missed()),
-                           .lost_on_the_way = ports_[i].socket_statistics().lost(),
+                           .lost_on_the_way = lost_in_ring(books[i]),
                            .passed_lost = ports_[i].copies_lost()});
     }
     capture_->end(counted);

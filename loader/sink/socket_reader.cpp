@@ -56,8 +56,9 @@ std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_
     else if (frame.skipped != 0)
         add(FMT_STRING("{} frame{} missing before this one"), frame.skipped, frame.skipped == 1 ? "" : "s");
     if (frame.wrong_octets != 0)
-        add(FMT_STRING("{}{} octets of the payload wrong"),
-            frame.kind <= SEQUENCE_AHEAD && frame.skipped == 0 ? "" : ", ", frame.wrong_octets);
+        add(FMT_STRING("{}{} octet{} of the payload wrong"),
+            frame.kind <= SEQUENCE_AHEAD && frame.skipped == 0 ? "" : ", ", frame.wrong_octets,
+            frame.wrong_octets == 1 ? "" : "s");
     return {room, end.out};
 }
 

@@ -9,10 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
-#include <iterator>
 
 namespace responder {
 
@@ -102,6 +100,8 @@ void add(std::optional<DelayFigures>& sum, const std::optional<DelayFigures>& on
     }
     add(sum->transit, sum->frames, one->transit, one->frames);
     add(sum->ipdv, sum->pairs, one->ipdv, one->pairs);
+    if (sum->histogram_is_of_transit != one->histogram_is_of_transit)
+        sum->histogram.reset(); // one's delays and the other's variation
     add(sum->histogram, one->histogram);
     sum->frames += one->frames;
     sum->pairs += one->pairs;
@@ -170,6 +170,7 @@ std::optional<DelayFigures> delay_figures(const StreamAtPlace& at) {
                          .clock_steps = found.steps,
                          .wild = found.wild};
     figures.of_tai = at.head.key.format == STREAM_OURS;
+    figures.histogram_is_of_transit = figures.of_tai && at.clocks_in_step;
     figures.variation_mean = figures.transit.mean - figures.transit.least;
     figures.variation_most = figures.transit.most - figures.transit.least;
     if (figures.pairs != 0)
@@ -210,26 +211,19 @@ std::optional<GapFigures> gap_figures(const StreamAtPlace& at) {
     return figures;
 }
 
-StreamFigures figures_of_one_queue(const StreamAtPlace& found) {
+// What is known only where all frames of a stream came by one queue, in the order in which they came.
+void add_order(StreamFigures& figures, const StreamAtPlace& found) {
     sequence settled = found.numbers;
     sequence_flush(&settled);
-    StreamFigures figures{.key = found.head.key,
-                          .frames = sequence_packets(&settled),
-                          .lost = lost_of({&found, 1}),
-                          .duplicate = settled.duplicate,
-                          .stray = settled.stray,
-                          .restarts = settled.restarts,
-                          .late = LateFrames{.count = settled.late,
-                                             .extent_known = settled.extent_known,
-                                             .extent_sum = settled.extent_sum,
-                                             .extent_max = settled.extent_max},
-                          .periods = LossPeriods{.count = settled.period_count, .longest = settled.period_max},
-                          .delay = delay_figures(found),
-                          .gaps = gap_figures(found),
-                          .payload = found.payload,
-                          .iperf = iperf_figures_of(found)};
+    figures.late = LateFrames{.count = settled.late,
+                              .extent_known = settled.extent_known,
+                              .extent_sum = settled.extent_sum,
+                              .extent_max = settled.extent_max};
+    figures.periods = LossPeriods{.count = settled.period_count, .longest = settled.period_max};
     std::ranges::copy(settled.period, figures.periods->by_length.begin());
-    return figures;
+    figures.delay = delay_figures(found);
+    figures.gaps = gap_figures(found);
+    figures.iperf = iperf_figures_of(found);
 }
 
 } // namespace
@@ -268,26 +262,27 @@ StreamFigures StreamReport::sum() const {
 }
 
 StreamFigures stream_figures(std::span<const StreamAtPlace> on_queues) {
-    StreamFigures figures = figures_of_one_queue(on_queues.front());
-    figures.left_out = is_left_out(on_queues);
-    if (on_queues.size() == 1 && !figures.left_out)
-        return figures;
-    figures.queues = static_cast<unsigned>(on_queues.size());
-    figures.late.reset();
-    figures.periods.reset();
-    figures.delay.reset();
-    figures.iperf.reset();
-    figures.gaps.reset();
-    figures.lost = figures.left_out ? std::nullopt : lost_of(on_queues);
-    figures.frames = figures.duplicate = figures.stray = figures.restarts = 0;
-    figures.payload = {};
+    StreamFigures figures{.key = on_queues.front().head.key,
+                          .queues = static_cast<unsigned>(on_queues.size()),
+                          .left_out = is_left_out(on_queues),
+                          .lost = {},
+                          .late = {},
+                          .periods = {},
+                          .delay = {},
+                          .gaps = {},
+                          .iperf = {}};
     for (const StreamAtPlace& found : on_queues) {
         figures.frames += sequence_packets(&found.numbers);
         figures.duplicate += found.numbers.duplicate;
         figures.stray += found.numbers.stray;
-        add(figures.payload, found.payload);
         figures.restarts = std::max<std::uint64_t>(figures.restarts, found.numbers.restarts);
+        add(figures.payload, found.payload);
     }
+    if (figures.left_out)
+        return figures;
+    figures.lost = lost_of(on_queues);
+    if (on_queues.size() == 1)
+        add_order(figures, on_queues.front());
     return figures;
 }
 
@@ -297,6 +292,7 @@ StreamTable::StreamTable(const Maps& maps, unsigned slots, unsigned tables)
     if (maps.histograms >= 0)
         histograms_.emplace(maps.histograms, std::size_t{slots} * tables);
     found_.reserve(std::size_t{slots} * tables);
+    on_queues_.reserve(tables);
 }
 
 follow_table StreamTable::table(unsigned index) const noexcept {
@@ -334,24 +330,32 @@ StreamAtPlace StreamTable::copy_of(const stream& place) const noexcept {
     sequence_follow(&copy.numbers, &copy.head.head);
     if (histograms_)
         copy.histograms = &histograms_->values()[number];
+    copy.clocks_in_step = clocks_in_step_;
     return copy;
 }
 
-StreamReport StreamTable::read() const {
-    StreamReport report;
-    std::vector<const stream*> found;
+template <class Function>
+void StreamTable::for_each_stream(Function function) {
+    found_.clear();
     for (const stream& place : streams_.values())
         if (is_taken(place))
-            found.push_back(&place);
-    std::ranges::stable_sort(found, [](const stream* a, const stream* b) { return compare(a->key, b->key) < 0; });
-    for (auto first = found.begin(); first != found.end();) {
-        const auto end =
-            std::find_if(first, found.end(), [&](const stream* s) { return compare(s->key, (*first)->key) != 0; });
-        std::vector<StreamAtPlace> on_queues;
-        std::transform(first, end, std::back_inserter(on_queues), [&](const stream* s) { return copy_of(*s); });
-        report.streams.push_back(stream_figures(on_queues));
-        first = end;
+            found_.push_back(&place);
+    std::ranges::sort(found_, [](const stream* a, const stream* b) {
+        const int keys = compare(a->key, b->key);
+        return keys != 0 ? keys < 0 : a < b;
+    });
+    for (std::size_t i = 0; i < found_.size();) {
+        on_queues_.clear();
+        const stream_key& key = found_[i]->key;
+        for (; i < found_.size() && compare(found_[i]->key, key) == 0; ++i)
+            on_queues_.push_back(copy_of(*found_[i]));
+        function(std::span<const StreamAtPlace>(on_queues_));
     }
+}
+
+StreamReport StreamTable::read() {
+    StreamReport report;
+    for_each_stream([&](auto on_queues) { report.streams.push_back(stream_figures(on_queues)); });
     std::ranges::sort(report.streams, in_order_of_name);
     for (const stream_unplaced& unplaced : unplaced_.values()) {
         report.damaged += unplaced.damaged;
@@ -363,23 +367,11 @@ StreamReport StreamTable::read() const {
 bool StreamTable::empty() const noexcept { return std::ranges::none_of(streams_.values(), is_taken); }
 
 std::uint64_t StreamTable::missing() noexcept {
-    constexpr std::size_t most_queues = 64;
-    std::array<StreamAtPlace, most_queues> on_queues;
-    found_.clear();
-    for (const stream& place : streams_.values())
-        if (is_taken(place))
-            found_.push_back(&place);
-    std::ranges::sort(found_, [](const stream* a, const stream* b) { return compare(a->key, b->key) < 0; });
     std::uint64_t frames = 0;
-    for (std::size_t i = 0; i < found_.size();) {
-        std::size_t queues = 0;
-        const stream_key& key = found_[i]->key;
-        for (; i < found_.size() && compare(found_[i]->key, key) == 0; ++i)
-            if (queues < most_queues)
-                on_queues[queues++] = copy_of(*found_[i]);
-        if (const auto found = std::span(on_queues).first(queues); !is_left_out(found))
-            frames += lost_of(found).value_or(0);
-    }
+    for_each_stream([&](auto on_queues) {
+        if (!is_left_out(on_queues))
+            frames += lost_of(on_queues).value_or(0);
+    });
     return frames;
 }
 

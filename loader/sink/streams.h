@@ -47,8 +47,9 @@ struct DelayFigures {
     std::uint64_t pairs = 0;                       // of successive frames, which have an IPDV (RFC 5481)
     Spread ipdv;                                   // the mean is that of the absolute values
     std::uint64_t clock_steps = 0;
-    bool of_tai = true;     // iperf stamps by another clock
-    std::uint64_t wild = 0; // frames with a time that fits nowhere
+    bool of_tai = true;                   // iperf stamps by another clock
+    std::uint64_t wild = 0;               // frames with a time that fits nowhere
+    bool histogram_is_of_transit = false; // where clocks are in step; otherwise of the variation
     std::optional<Histogram> histogram{};
 };
 
@@ -111,6 +112,7 @@ struct StreamAtPlace {
     stream_payload payload{};
     struct iperf iperf {};
     const stream_histograms* histograms = nullptr; // may be none
+    bool clocks_in_step = false;                   // then the delays in them are of our own streams' transit
 };
 
 // One stream as it was found on each of its queues. The last frames count as arrived in order: what is missing is lost.
@@ -129,12 +131,15 @@ class StreamTable {
     // One table, for whoever follows streams in it in the program's place.
     follow_table table(unsigned index) const noexcept;
 
-    StreamReport read() const;
+    StreamReport read();
     bool empty() const noexcept;
     // By now, of all streams whose losses are known; some of them may still come. Allocates nothing.
     std::uint64_t missing() noexcept;
 
   private:
+    // What each stream is on its queues. Allocates nothing.
+    template <class Function>
+    void for_each_stream(Function function);
     StreamAtPlace copy_of(const stream& place) const noexcept;
 
     Mapping<stream> streams_;
@@ -143,7 +148,9 @@ class StreamTable {
     unsigned slots_;
     bool clocks_in_step_;
     std::optional<Mapping<stream_histograms>> histograms_;
-    std::vector<const stream*> found_; // missing()'s own
+    // for_each_stream()'s own
+    std::vector<const stream*> found_;
+    std::vector<StreamAtPlace> on_queues_;
 };
 
 } // namespace responder

@@ -107,8 +107,7 @@ Condition jitter_condition(const DelayLimit& wanted, const Measured& port) {
     return condition;
 }
 
-Condition delay_condition(const DelayLimit& wanted, const Measured& port,
-                          std::optional<std::chrono::nanoseconds> clocks_within) {
+Condition delay_condition(const DelayLimit& wanted, const Measured& port, std::chrono::nanoseconds clocks_within) {
     Condition condition{
         .wanted = fmt::format("{}: at most {} one-way delay", port.port, wanted.text), .measured = {}, .holds = false};
     const auto figures = measured_delay(port, condition.measured);
@@ -145,7 +144,7 @@ std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measu
         if (options.max_jitter)
             verdict.conditions.push_back(jitter_condition(*options.max_jitter, port));
         if (options.max_delay)
-            verdict.conditions.push_back(delay_condition(*options.max_delay, port, options.clocks_within));
+            verdict.conditions.push_back(delay_condition(*options.max_delay, port, options.clocks_within.value()));
         if (options.max_missed)
             verdict.conditions.push_back(
                 {.wanted = fmt::format("{}: at most {} frames missed by the NIC", port.port, *options.max_missed),

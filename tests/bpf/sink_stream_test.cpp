@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 
+#include <ctime>
 #include <random>
 
 namespace responder::test {
@@ -25,6 +26,14 @@ Octets ours(unsigned stream, std::uint32_t sequence, std::uint32_t time = 0) {
 }
 
 Octets pktgen(std::uint32_t sequence) { return big_endian(PKTGEN_MAGIC, 4) + big_endian(sequence, 4) + Octets(8); }
+
+// Modulo 2^32, as in the signature.
+std::uint32_t tai_ns_ago(std::uint64_t ns) {
+    timespec now{};
+    clock_gettime(CLOCK_TAI, &now);
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                                      static_cast<std::uint64_t>(now.tv_nsec) - ns);
+}
 
 Octets frame_with(const Octets& signature) { return Ethernet{} / Ipv4{} / Udp{} / Payload{signature}; }
 
@@ -139,7 +148,7 @@ TEST_F(SinkStream, WhatExceedsTheTableIsCounted) {
 TEST_F(SinkStream, HistogramsHaveEveryFrameOnce) {
     for (const bool in_step : {false, true}) {
         SinkCheck sink({.stream_slots = slots, .histograms = true, .clocks_in_step = in_step});
-        const auto time = static_cast<std::uint32_t>(1'000'000'000);
+        const std::uint32_t time = tai_ns_ago(1'000'000'000);
         for (const std::uint32_t number : {0U, 1U, 2U, 5U, 4U, 5U, 6U, 7U}) // one is lost, one late, one comes twice
             sink.counts(frame_with(ours(3, number, time)));
         for (const std::uint32_t number : {0U, 1U, 2U})
@@ -149,6 +158,12 @@ TEST_F(SinkStream, HistogramsHaveEveryFrameOnce) {
         const StreamFigures& stamped = report.streams[1].delay ? report.streams[1] : report.streams[0];
         const StreamFigures& plain = report.streams[1].delay ? report.streams[0] : report.streams[1];
         EXPECT_EQ(stamped.delay->histogram->total(), 7U);
+        // A second and more by two clocks in step; else only how much more than the fastest took.
+        EXPECT_EQ(stamped.delay->histogram_is_of_transit, in_step);
+        if (in_step)
+            EXPECT_GE(stamped.delay->histogram->percentile(50), 0.99e9);
+        else
+            EXPECT_LE(stamped.delay->histogram->percentile(50), 1.01 * stamped.delay->variation_most + 1);
         EXPECT_EQ(stamped.delay->frames, 7U);
         EXPECT_EQ(stamped.delay->pairs, 3U) << "0-1, 1-2 and 6-7";
         EXPECT_EQ(stamped.gaps->histogram->total(), 7U);

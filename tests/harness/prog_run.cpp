@@ -127,7 +127,8 @@ StreamReport SinkProgram::streams() const {
     return StreamTable({.streams = bpf_map__fd(skeleton_->maps.sink_streams),
                         .rests = bpf_map__fd(skeleton_->maps.sink_stream_rests),
                         .unplaced = bpf_map__fd(skeleton_->maps.sink_unplaced),
-                        .histograms = cfg_.histograms ? bpf_map__fd(skeleton_->maps.sink_histograms) : -1},
+                        .histograms = cfg_.histograms ? bpf_map__fd(skeleton_->maps.sink_histograms) : -1,
+                        .clocks_in_step = cfg_.clocks_in_step != 0},
                        cfg_.stream_slots, 1)
         .read();
 }

@@ -156,8 +156,8 @@ TEST(CaptureOfTestTraffic, SaysBesideAFrameWhatIsUnusualAboutIt) {
                         "\n"
                         "stream 0: stray\n"
                         "\n"
-                        "stream 0: 1 octets of the payload wrong\n"
-                        "stream 0: 2 frames missing before this one, 1 octets of the payload wrong\n");
+                        "stream 0: 1 octet of the payload wrong\n"
+                        "stream 0: 2 frames missing before this one, 1 octet of the payload wrong\n");
 }
 
 TEST(CaptureOfTestTraffic, OfAllQueues) {

@@ -102,6 +102,29 @@ StreamAtPlace stamped_stream(std::uint32_t base, std::initializer_list<std::uint
     return one;
 }
 
+// A whole delay and a variation are not to be added up: ours with clocks in step, beside iperf's.
+TEST(StreamReport, HistogramsOfTwoKindsHaveNoSum) {
+    stream_histograms histograms{};
+    histogram_take(&histograms.delay, 1000);
+    const auto with_histogram = [&](__u8 format, bool clocks_in_step) {
+        StreamAtPlace one = stamped_stream(0, {1000, 2000});
+        one.head.key.format = format;
+        one.histograms = &histograms;
+        one.clocks_in_step = clocks_in_step;
+        return figures_of({one});
+    };
+    for (const bool clocks_in_step : {false, true}) {
+        StreamReport report;
+        report.streams = {with_histogram(STREAM_OURS, clocks_in_step), with_histogram(STREAM_OURS, clocks_in_step)};
+        EXPECT_EQ(report.sum().delay->histogram_is_of_transit, clocks_in_step);
+        EXPECT_EQ(report.sum().delay->histogram->total(), 2U);
+        for (int i = 0; i < 2; ++i) // the second finds none any more
+            report.streams.push_back(with_histogram(STREAM_IPERF3, clocks_in_step));
+        EXPECT_EQ(report.sum().delay->histogram.has_value(), !clocks_in_step);
+        EXPECT_EQ(report.sum().delay->frames, 8U);
+    }
+}
+
 // Where two random numbers follow each other by chance, millions seem to be lost.
 TEST(StreamReport, OctetsThatAreNoNumbersAreLeftOut) {
     StreamAtPlace noise = stream_of({0});
