@@ -18,7 +18,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace responder::test {
@@ -181,18 +180,7 @@ TEST(Impairment, LeavesAllButDatagramsAlone) {
     const Lab lab({.addresses = true, .middle = true});
     Impairment link(lab, [](std::uint64_t) { return Fate::drop; });
     EXPECT_EQ(ping(lab.tester, "192.0.2.2", 3), 3U);
-    Bytes data(2'000'000);
-    for (std::size_t i = 0; i < data.size(); ++i)
-        data[i] = static_cast<std::uint8_t>(i * i >> 7);
-    const UniqueFd listener = tcp_listener(lab.responder, "192.0.2.2", 5201);
-    Bytes received;
-    std::thread server([&] { received = receive_until_end(tcp_accept(listener)); });
-    {
-        const UniqueFd client = tcp_connect(lab.tester, "192.0.2.2", 5201);
-        send_all(client, data);
-    }
-    server.join();
-    EXPECT_TRUE(received == data) << received.size() << " octets of " << data.size();
+    expect_tcp_transfers(lab, 2'000'000);
     const UniqueFd sender = udp_socket(lab.tester, "192.0.2.1", 0);
     send_to(sender, "192.0.2.2", 7000, {1, 2, 3});
     EXPECT_TRUE(link.end(1).empty());

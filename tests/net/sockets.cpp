@@ -4,6 +4,8 @@
 
 #include "tests/harness/packet.h"
 
+#include <gtest/gtest.h>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace responder::test {
 
@@ -117,6 +120,21 @@ Bytes receive_until_end(const UniqueFd& socket) {
     for (Bytes part = receive_from(socket); !part.empty(); part = receive_from(socket))
         all.insert(all.end(), part.begin(), part.end());
     return all;
+}
+
+void expect_tcp_transfers(const Lab& lab, std::size_t octets) {
+    Bytes data(octets);
+    for (std::size_t i = 0; i < data.size(); ++i)
+        data[i] = static_cast<std::uint8_t>(i * i >> 7);
+    const UniqueFd listener = tcp_listener(lab.responder, "192.0.2.2", 5201);
+    Bytes received;
+    std::thread server([&] { received = receive_until_end(tcp_accept(listener)); });
+    {
+        const UniqueFd client = tcp_connect(lab.tester, "192.0.2.2", 5201);
+        send_all(client, data);
+    }
+    server.join();
+    EXPECT_TRUE(received == data) << received.size() << " octets of " << data.size();
 }
 
 unsigned ping(const Namespace& from, const std::string& address, unsigned count, std::size_t payload,

@@ -23,6 +23,9 @@ Bytes receive_from(const UniqueFd& socket); // one datagram; empty if none comes
 void send_all(const UniqueFd& socket, const Bytes& data);
 Bytes receive_until_end(const UniqueFd& socket); // a stream
 
+// A TCP connection from 192.0.2.1 to 192.0.2.2, which Lab::Options::addresses made: all comes as it was sent.
+void expect_tcp_transfers(const Lab& lab, std::size_t octets);
+
 // Pings as ping(8) does: through the kernel's ping socket, which accepts a reply only if all of its checksums are
 // right. Returns how many of `count` were answered with the same octets.
 unsigned ping(const Namespace& from, const std::string& address, unsigned count, std::size_t payload = 56,
