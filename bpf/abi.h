@@ -263,6 +263,16 @@ struct stream {
 	__u64 exact;            /* head.last_ns is of an exact clock */
 } __attribute__((aligned(64)));
 
+/* What head has taken since, in all that does not follow each frame. */
+static __always_inline void stream_settle(struct stream *stream, struct sequence *q)
+{
+	if (stream->exact) {
+		stream->delay.frames += sequence_taken(q, &stream->head);
+		stream->gaps.count += sequence_taken(q, &stream->head);
+	}
+	sequence_follow(q, &stream->head);
+}
+
 /* Value of sink_stream_rests: one a place of sink_streams. */
 struct stream_rest {
 	struct sequence sequence;

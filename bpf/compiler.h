@@ -38,6 +38,9 @@
  */
 #define keep_pointer(p) asm("" : "+r"(p))
 
+/* Reads it now, so that its cache line is there later. */
+#define read_ahead(x) asm volatile("" : : "r"(x))
+
 /* Not <asm/byteorder.h>: on some machines it is made of their own instructions, which BPF does not have. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define to_host16(x) __builtin_bswap16((__u16)(x))

@@ -30,7 +30,7 @@ enum delay_apart {
 };
 
 struct delay {
-	__u64 frames;           /* with a time that fits */
+	__u64 frames;           /* with a time that fits; behind by what took delay_take_usual() */
 	__u64 jitter16;         /* 16 times the jitter, as in RFC 3550 appendix A.8 */
 	/* Transit times, the first one taken as less than 2^31 ns either way. */
 	__s64 last, least, most, sum;
@@ -46,7 +46,7 @@ struct delay {
 
 /* From one frame to the next, whatever it is, where both times of arrival are exact. */
 struct gaps {
-	__u64 count;
+	__u64 count;            /* like delay.frames */
 	__u64 least, most;
 	/* While the clock is exact: when the first came, and later by what was no gap. Otherwise the sum of all gaps. */
 	__u64 began_ns;
@@ -56,14 +56,22 @@ struct gaps {
 /* The clock was not set back in between. */
 static __always_inline int gaps_is_one(__u64 gap) { return !(gap >> 63); }
 
-static __always_inline void gaps_add(struct gaps *g, __u64 gap)
+static __always_inline void gaps_widen(struct gaps *g, __u64 gap)
 {
-	g->count++;
 	if (gap < g->least)
 		g->least = gap;
 	if (gap > g->most)
 		g->most = gap;
 }
+
+static __always_inline void gaps_add(struct gaps *g, __u64 gap)
+{
+	g->count++;
+	gaps_widen(g, gap);
+}
+
+/* As one before it was; then the clock was not set back either. */
+static __always_inline int gaps_has_had(const struct gaps *g, __u64 gap) { return gap >= g->least && gap <= g->most; }
 
 /* How long after the one before a frame came; GAPS_NONE where nobody knows. */
 static __always_inline __u64 gaps_take(struct gaps *g, __u64 last_ns, int last_exact, __u64 now_ns, int exact)
@@ -98,25 +106,55 @@ static __always_inline int delay_is_near(__s64 difference)
 
 static __always_inline __u64 delay_distance(__s64 difference) { return difference < 0 ? -difference : difference; }
 
-static __always_inline void delay_add(struct delay *d, __s64 difference)
+static __always_inline void delay_move(struct delay *d, __s64 difference)
 {
-	d->frames++;
 	d->jitter16 += delay_distance(difference) - ((d->jitter16 + 8) >> 4);
 	d->last += difference;
 	d->sum += d->last;
-	if (d->last < d->least)
-		d->least = d->last;
-	if (d->last > d->most)
-		d->most = d->last;
+}
+
+static __always_inline void delay_widen(struct delay *d, __s64 transit)
+{
+	if (transit < d->least)
+		d->least = transit;
+	if (transit > d->most)
+		d->most = transit;
+}
+
+static __always_inline void delay_add(struct delay *d, __s64 difference)
+{
+	d->frames++;
+	delay_move(d, difference);
+	delay_widen(d, d->last);
+}
+
+static __always_inline void delay_widen_pair(struct delay *d, __s64 difference)
+{
+	if (difference < d->ipdv_least)
+		d->ipdv_least = difference;
+	if (difference > d->ipdv_most)
+		d->ipdv_most = difference;
 }
 
 static __always_inline void delay_add_pair(struct delay *d, __s64 difference)
 {
 	d->ipdv_sum += delay_distance(difference);
-	if (difference < d->ipdv_least)
-		d->ipdv_least = difference;
-	if (difference > d->ipdv_most)
-		d->ipdv_most = difference;
+	delay_widen_pair(d, difference);
+}
+
+/* Of a frame with the number behind the last one's: its transit time and its IPDV are such as there were before. */
+static __always_inline int delay_has_had(const struct delay *d, __s64 difference)
+{
+	__s64 transit = d->last + difference;
+
+	return difference >= d->ipdv_least && difference <= d->ipdv_most && transit >= d->least && transit <= d->most;
+}
+
+/* Such a frame, but for what follows from its number: that it is one more. */
+static __always_inline void delay_take_usual(struct delay *d, __s64 difference)
+{
+	delay_move(d, difference);
+	d->ipdv_sum += delay_distance(difference);
 }
 
 /* A time that is far off. The next one tells what it was: true if it is as far off, then a clock has been set. */

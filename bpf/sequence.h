@@ -43,11 +43,13 @@ struct sequence_gap {
 	__u64 arrival;
 };
 
+/* In sequence_head's `expected`: whatever comes, sequence_unusual() wants to see it. No number on the wire has this bit. */
+#define SEQUENCE_HELD (1ULL << 32)
+
 /* All that the usual packet looks at. */
 struct sequence_head {
 	__u64 last_ns;          /* when the packet before came */
-	__u32 expected;         /* next, as on the wire */
-	__u32 left;             /* so many numbers may come in order before sequence_unusual() wants to see one */
+	__u64 expected;         /* the next number, as on the wire */
 };
 
 struct sequence {
@@ -105,10 +107,16 @@ static __always_inline __u64 sequence_packets(const struct sequence *q)
 	return q->arrived_before + sequence_arrived(q) + q->duplicate + q->stray;
 }
 
+/* How many the head took since. */
+static __always_inline __u32 sequence_taken(const struct sequence *q, const struct sequence_head *head)
+{
+	return low32(head->expected - q->next);
+}
+
 /* Marks what the head took. It lies in one word: the first number of each is none that the head takes. */
 static __always_inline void sequence_follow(struct sequence *q, const struct sequence_head *head)
 {
-	__u64 next = q->next + (head->expected - low32(q->next));
+	__u64 next = q->next + sequence_taken(q, head);
 
 	if (next != q->next)
 		*sequence_word(q, next - 1) |= (sequence_bit(next - 1) << 1) - sequence_bit(q->next);
@@ -341,28 +349,26 @@ verified_apart int sequence_unusual(struct sequence *q, struct sequence_head *he
 		return SEQUENCE_STRAY; /* cannot be; the verifier wants to see it */
 	sequence_follow(q, head);
 	kind = sequence_judge(q, wire, idle_ns);
-	head->expected = low32(q->next);
-	head->left = q->doubt_next ? 0 : -head->expected & 63;
+	head->expected = low32(q->next) | (q->doubt_next ? SEQUENCE_HELD : 0);
 	return kind;
 }
 
 /* Where the head took nothing since, and somebody has moved the sequence: nor does it take the next one. */
 static __always_inline void sequence_hold(const struct sequence *q, struct sequence_head *head)
 {
-	head->expected = low32(q->next);
-	head->left = 0;
+	head->expected = low32(q->next) | SEQUENCE_HELD;
 }
 
+/* Not the first of every 64. */
 static __always_inline int sequence_is_usual(const struct sequence_head *head, __u32 wire)
 {
-	return wire == head->expected && head->left;
+	return wire == head->expected && wire & 63;
 }
 
-static __always_inline void sequence_take_usual(struct sequence_head *head, __u64 now_ns)
+static __always_inline void sequence_take_usual(struct sequence_head *head, __u32 wire, __u64 now_ns)
 {
 	head->last_ns = now_ns;
-	head->expected++;
-	head->left--;
+	head->expected = wire + 1ULL; /* behind the last one, SEQUENCE_HELD: 0 is the first of 64 anyway */
 }
 
 /* `now_ns`: of any clock. Where it is set, a gap or a duplicate of that moment may be taken for what it is not. */
@@ -371,7 +377,7 @@ static __always_inline int sequence_take(struct sequence *q, struct sequence_hea
 	__u64 idle_ns = now_ns - head->last_ns;
 
 	if (sequence_is_usual(head, wire)) {
-		sequence_take_usual(head, now_ns);
+		sequence_take_usual(head, wire, now_ns);
 		return SEQUENCE_NEXT;
 	}
 	head->last_ns = now_ns;

@@ -92,14 +92,16 @@ verified_apart int stream_measure(struct stream *stream, __u32 place, __u32 wire
 		return SEQUENCE_STRAY; /* cannot be */
 	delay = &stream->delay;
 	last_ns = stream->head.last_ns;
+	stream_settle(stream, &rest->sequence);
 	kind = sequence_take(&rest->sequence, &stream->head, wire, now);
+	sequence_follow(&rest->sequence, &stream->head); /* this frame is counted here */
 	stream_followed(place, wire, kind);
 	gap = gaps_take(&stream->gaps, last_ns, (int)stream->exact, now, exact);
 	stream->exact = exact;
 	if (sent && kind <= SEQUENCE_LATE)
 		timed = delay_take(delay, (__u32)now, sent, kind == SEQUENCE_NEXT, kind == SEQUENCE_LATE);
 	if (exact && (!delay->frames || delay->apart != DELAY_SUCCESSIVE))
-		stream->head.left = 0; /* the next one has to come here too */
+		stream->head.expected |= SEQUENCE_HELD; /* the next one has to come here too */
 	if (!histograms)
 		return kind;
 	if (gap != GAPS_NONE)
@@ -112,34 +114,52 @@ verified_apart int stream_measure(struct stream *stream, __u32 place, __u32 wire
 	return kind;
 }
 
-/* The same, in a few steps for a frame that comes in the usual order, without histograms. */
+/* A frame in the usual order whose times lie outside what there was: true if they may, and then that is wider. */
+verified_apart int stream_widen(struct stream *stream, __u64 gap, __s64 difference)
+{
+	if (!stream || !gaps_is_one(gap) || !delay_is_near(difference))
+		return 0;
+	gaps_widen(&stream->gaps, gap);
+	delay_widen(&stream->delay, stream->delay.last + difference);
+	delay_widen_pair(&stream->delay, difference);
+	return 1;
+}
+
+/*
+ * The same, in a few steps for a frame that comes in the usual order, without histograms. Few frames have times outside
+ * what there was, so the straight path only compares. What it looks at is read before the clock, which waits for that:
+ * cache misses so come at one time.
+ */
 static __always_inline void stream_count(struct stream *stream, __u32 place, __u32 wire, __u32 sent)
 {
 	struct sequence_head *head = &stream->head;
 	struct delay *delay = &stream->delay;
+	struct gaps *gaps = &stream->gaps;
 	__u64 now, gap;
 	__s64 difference;
 
-	if (stream_has_histograms()) {
+	if (unlikely(stream_has_histograms())) {
 		now = stream_arrival(1);
 	} else if (!sent) {
 		/* Numbers ask only how long nothing came. */
 		now = stream_arrival(0);
 		if (likely(sequence_is_usual(head, wire) && !stream->exact)) {
-			sequence_take_usual(head, now);
+			sequence_take_usual(head, wire, now);
 			stream_followed(place, wire, SEQUENCE_NEXT);
 			return;
 		}
 	} else {
+		read_ahead(delay->last);
+		read_ahead(gaps->least);
 		now = stream_arrival(1);
 		gap = now - head->last_ns;
 		difference = delay_between(delay->last, now - sent);
-		if (likely(sequence_is_usual(head, wire) && stream->exact && gaps_is_one(gap) && delay_is_near(difference))) {
-			sequence_take_usual(head, now);
+		if (likely(sequence_is_usual(head, wire) && stream->exact &&
+			   (likely(gaps_has_had(gaps, gap) && delay_has_had(delay, difference)) ||
+			    stream_widen(stream, gap, difference)))) {
+			sequence_take_usual(head, wire, now);
 			stream_followed(place, wire, SEQUENCE_NEXT);
-			gaps_add(&stream->gaps, gap);
-			delay_add(delay, difference);
-			delay_add_pair(delay, difference);
+			delay_take_usual(delay, difference);
 			return;
 		}
 	}
@@ -323,12 +343,41 @@ static __attribute__((noinline)) int stream_read_iperf(const __u8 *payload, cons
 	return 1;
 }
 
+/*
+ * Our own stream over IPv4 that lies at its first place. Looked up before all else is read, so that nothing but where the
+ * payload is has to be kept meanwhile. 0: it is anything else, and nothing has happened.
+ */
+static __always_inline int stream_follow_plain(const struct frame *f, struct span s, const struct iphdr *ip4,
+					       const __u8 *payload, __u32 table)
+{
+	struct stream *found;
+	__u32 place, stream, sequence, sent;
+	__u64 key;
+
+	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end || f->ip != 4 || !FRAME_FITS(ip4, s))
+		return 0;
+	stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
+	key = stream_key_word(stream, ip4->saddr);
+	keep_pointer(key);
+	place = stream_place(table, stream_hash4(stream, ip4->saddr));
+	found = stream_at(place);
+	if (unlikely(!found || *(const word64 *)&found->key != key))
+		return 0;
+	sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
+	sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
+	if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) !=
+		     ours_check((__u16)key, sequence, sent)))
+		return 0;
+	stream_count(found, place, sequence, sent);
+	return 1;
+}
+
 /* `f` is test traffic, or to a watched port. Without a signature nothing happens. */
 static __always_inline void stream_follow(const struct frame *f, struct span s, __u32 table)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
-	__u32 format = stream_watched(f->destination_port), stream = 0, sequence = 0, sent = 0;
+	__u32 format, stream = 0, sequence = 0, sent = 0;
 	struct stream_packet *packet;
 	const __u8 *payload;
 
@@ -338,30 +387,25 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < PKTGEN_SEQUENCED_LENGTH ||
 	    payload + PKTGEN_SEQUENCED_LENGTH > s.end)
 		return;
-	if (unlikely(stream_is_iperf(format))) {
+	if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC)) &&
+	    likely(stream_follow_plain(f, s, ip4, payload, table)))
+		return;
+	format = stream_watched(f->destination_port);
+	if (stream_is_iperf(format)) {
 		/* Its numbers may begin like a signature. */
-	} else if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC))) {
+	} else if (*(const word16 *)payload == to_net16(OURS_MAGIC)) {
 		format = STREAM_OURS;
 		if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end)
 			return;
 		stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
 		sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
 		sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
-		if (unlikely(to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent))) {
+		if (to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) != ours_check(stream, sequence, sent)) {
 			struct stream_unplaced *unplaced = stream_unplaced_of(table);
 
 			if (unplaced)
 				unplaced->damaged++;
 			return;
-		}
-		if (f->ip == 4 && FRAME_FITS(ip4, s)) {
-			__u32 place = stream_place(table, stream_hash4(stream, ip4->saddr));
-			struct stream *found = stream_at(place);
-
-			if (likely(found && *(const word64 *)&found->key == stream_key_word(stream, ip4->saddr))) {
-				stream_count(found, place, sequence, sent);
-				return;
-			}
 		}
 	} else if (*(const word32 *)payload == to_net32(PKTGEN_MAGIC)) {
 		format = STREAM_PKTGEN;

@@ -327,7 +327,7 @@ StreamAtPlace StreamTable::copy_of(const stream& place) const noexcept {
     }
     copy.payload = rest.payload;
     copy.iperf = rest.iperf;
-    sequence_follow(&copy.numbers, &copy.head.head);
+    stream_settle(&copy.head, &copy.numbers);
     if (histograms_)
         copy.histograms = &histograms_->values()[number];
     copy.clocks_in_step = clocks_in_step_;

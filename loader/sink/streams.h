@@ -105,7 +105,7 @@ struct StreamReport {
     StreamFigures sum() const; // of all that are not left out, and of delays the worst; its key says nothing
 };
 
-// What the program's maps have at one place; the sequence goes as far as the head.
+// What the program's maps have at one place; settled.
 struct StreamAtPlace {
     stream head{};
     sequence numbers{};

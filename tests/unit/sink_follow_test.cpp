@@ -26,6 +26,12 @@ class Follow : public testing::Test {
         return static_cast<std::size_t>(std::ranges::find_if(places_, is_taken) - places_.begin());
     }
     const stream& only_stream() const { return places_[only_place()]; }
+    stream settled_stream() const {
+        stream settled = only_stream();
+        sequence numbers = rests_[only_place()].sequence;
+        stream_settle(&settled, &numbers);
+        return settled;
+    }
     const stream_payload& payload() const { return rests_[only_place()].payload; }
     static FrameSpec spec() {
         FrameSpec spec;
@@ -90,9 +96,31 @@ TEST_F(Follow, TakesTheTimeThatTheProgramTook) {
     const sink_arrival first{.ns = 5'000'000}, second{.ns = 5'000'700};
     follow(stamped_frame(0, 4'999'000), &first);
     follow(stamped_frame(1, 4'999'000), &second);
-    EXPECT_EQ(only_stream().delay.frames, 2U);
+    EXPECT_EQ(settled_stream().delay.frames, 2U);
     EXPECT_EQ(only_stream().delay.most, 5'000'700 - 4'999'000);
     EXPECT_EQ(only_stream().delay.ipdv_most, 700);
+}
+
+// In the usual order they are not counted one by one.
+TEST_F(Follow, KnowsHowManyTimesItTook) {
+    const auto take = [this](std::uint32_t number, bool is_stamped) {
+        const std::uint32_t now = 5'000'000 + 1000 * number + number % 3;
+        const sink_arrival arrival{.ns = now};
+        follow(stamped_frame(number, is_stamped ? now - 700 - number % 2 : 0), &arrival);
+    };
+    for (std::uint32_t number = 0; number < 150; ++number)
+        take(number, true);
+    take(150, false);
+    for (std::uint32_t number = 151; number < 160; ++number)
+        take(number, true);
+    const stream settled = settled_stream();
+    EXPECT_EQ(settled.delay.frames, 159U);
+    EXPECT_EQ(settled.gaps.count, 149U + 8U);
+    EXPECT_EQ(settled.gaps.least, 998U);
+    EXPECT_EQ(settled.gaps.most, 1001U);
+    EXPECT_EQ(settled.delay.least, 700);
+    EXPECT_EQ(settled.delay.most, 701);
+    EXPECT_EQ(settled.delay.sum, 159 * 700 + 75 + 5);
 }
 
 TEST_F(Follow, TakesTheTimeItselfWhereNobodyDid) {
