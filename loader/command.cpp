@@ -39,6 +39,7 @@ int run_command(std::string_view name, const std::function<ExitCode()>& body) {
         if (fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
             const int same = open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     std::signal(SIGPIPE, SIG_IGN); // output that nobody reads is an error of write(), and says so
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is one too, as a full disk is
     ExitCode code;
     try {
         return static_cast<int>(body());

@@ -2,6 +2,7 @@
 
 #include "loader/capture/capture.h"
 
+#include "loader/clock.h"
 #include "loader/command.h"
 
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <csignal>
-#include <ctime>
 
 namespace responder {
 
@@ -26,11 +25,9 @@ constexpr std::size_t rings_of_a_port = 64U << 20, smallest_ring = 4U << 20;
 constexpr auto pause = 5ms;
 
 std::uint64_t tai_ahead_ns() {
-    timespec tai{}, utc{};
-    clock_gettime(CLOCK_REALTIME, &utc);
-    clock_gettime(CLOCK_TAI, &tai);
-    // Whole seconds. TAI was read later, if only by a little, and was never behind.
-    return static_cast<std::uint64_t>(tai.tv_sec - utc.tv_sec - (tai.tv_nsec < utc.tv_nsec ? 1 : 0)) * 1'000'000'000;
+    const std::uint64_t utc = clock_now_ns(CLOCK_REALTIME), tai = clock_now_ns(CLOCK_TAI);
+    return (tai - utc) / 1'000'000'000 *
+           1'000'000'000; // whole seconds: TAI was read a little later, and is never behind
 }
 
 std::uint64_t packets_in(std::span<const std::uint8_t> blocks) {
@@ -47,7 +44,6 @@ std::uint64_t packets_in(std::span<const std::uint8_t> blocks) {
 Capture::Capture(const std::string& file, const CaptureLimits& limits, std::uint32_t snaplen)
     : file_(file, limits), snaplen_(snaplen) {
     state_.tai_ahead_ns = tai_ahead_ns();
-    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of write(), as a full disk is
 }
 
 std::uint32_t Capture::add_interface(pcapng::Interface description, unsigned queues) {

@@ -2,6 +2,7 @@
 
 #include "loader/capture/capture_file.h"
 
+#include "loader/clock.h"
 #include "loader/error.h"
 
 #include <fcntl.h>
@@ -21,12 +22,6 @@ namespace responder {
 namespace {
 
 constexpr const char* standard_output = "-";
-
-std::uint64_t utc_now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // As dumpcap names the files of a row, so that Wireshark knows that they belong together: NAME_00001_20261130120000.EXT
 std::string numbered(const std::string& name, unsigned number) {
@@ -109,7 +104,7 @@ void CaptureFile::begin(pcapng::Octets header, std::size_t interfaces) {
     header_ = std::move(header);
     statistics_.resize(interfaces);
     for (pcapng::Statistics& of_one : statistics_)
-        of_one.started_ns = utc_now_ns();
+        of_one.started_ns = clock_now_ns(CLOCK_REALTIME);
     write_header();
 }
 
@@ -218,7 +213,7 @@ bool CaptureFile::reader_is_ready() {
 void CaptureFile::close_file() {
     pcapng::Octets blocks;
     for (std::size_t i = 0; i < statistics_.size(); ++i) {
-        statistics_[i].ended_ns = utc_now_ns();
+        statistics_[i].ended_ns = clock_now_ns(CLOCK_REALTIME);
         const pcapng::Octets block = pcapng::statistics_block(static_cast<std::uint32_t>(i), statistics_[i]);
         blocks.insert(blocks.end(), block.begin(), block.end());
     }

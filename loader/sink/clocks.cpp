@@ -2,34 +2,24 @@
 
 #include "loader/sink/clocks.h"
 
+#include "loader/clock.h"
 #include "loader/sink/figures.h"
 
 #include <sys/timex.h>
 
 #include <algorithm>
-#include <ctime>
 
 namespace responder {
-
-namespace {
-
-std::chrono::nanoseconds tai() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_TAI, &now);
-    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-} // namespace
 
 ClockFloor measure_clock() {
     using namespace std::chrono_literals;
     constexpr int readings = 1000;
     ClockFloor floor{.reading = 1s};
-    auto before = tai();
+    auto before = clock_now_ns(CLOCK_TAI);
     for (int i = 0; i < readings; ++i) {
-        const auto now = tai();
+        const auto now = clock_now_ns(CLOCK_TAI);
         if (now > before)
-            floor.reading = std::min(floor.reading, now - before);
+            floor.reading = std::min(floor.reading, std::chrono::nanoseconds(now - before));
         before = now;
     }
     timex state{};

@@ -2,6 +2,7 @@
 
 #include "loader/sink/socket_reader.h"
 
+#include "loader/clock.h"
 #include "loader/command.h"
 #include "loader/error.h"
 #include "loader/sink/watch.h"
@@ -13,7 +14,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 
 namespace responder {
@@ -27,12 +27,6 @@ void pin(std::thread& thread, unsigned cpu) {
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     pthread_setaffinity_np(thread.native_handle(), sizeof(set), &set); // a CPU that has just gone away: then anywhere
-}
-
-std::uint64_t tai_now_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_TAI, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // What a reader of the capture would look for; of a frame in order there is nothing to say.
@@ -140,7 +134,7 @@ void SocketReader::take_frame(std::span<const std::uint8_t> frame, const sink_ar
 void SocketReader::capture(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept {
     char room[pcapng::longest_comment];
     const auto length = static_cast<std::uint32_t>(frame.size());
-    tap_->frame(frame, length, arrival != nullptr ? arrival->ns : tai_now_ns(),
+    tap_->frame(frame, length, arrival != nullptr ? arrival->ns : clock_now_ns(CLOCK_TAI),
                 table_.slots != 0 ? comment_on(followed_last(), room) : std::string_view());
 }
 
