@@ -21,23 +21,20 @@ std::string time_text(double ns) {
                       : fmt::format("{:.3f} ms", ns / 1e6);
 }
 
-void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width) {
-    const std::size_t point = std::min(digits.find('.'), digits.size());
-    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
-    const std::size_t length = digits.size() + (point - sign - 1) / 3;
-    for (std::size_t i = length; i < width; ++i)
-        buffer.push_back(' ');
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > sign && i < point && (point - i) % 3 == 0)
-            buffer.push_back(',');
-        buffer.push_back(digits[i]);
-    }
+Grouped::Grouped(double value, int precision) {
+    char digits[most_digits];
+    const auto end = fmt::format_to_n(digits, sizeof(digits), "{:.{}f}", value, precision);
+    group({digits, std::min(end.size, sizeof(digits))});
 }
 
-void print_value(Buffer& buffer, double value, int precision, std::size_t width) {
-    char digits[64];
-    const auto end = fmt::format_to_n(digits, sizeof(digits), "{:.{}f}", value, precision);
-    print_grouped(buffer, {digits, std::min(end.size, sizeof(digits))}, width);
+void Grouped::group(std::string_view digits) noexcept {
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > sign && i < point && (point - i) % 3 == 0)
+            text_[size_++] = ',';
+        text_[size_++] = digits[i];
+    }
 }
 
 } // namespace responder

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,14 +52,24 @@ void print(Buffer& buffer, fmt::format_string<Arguments...> format, Arguments&&.
     fmt::format_to(fmt::appender(buffer), format, std::forward<Arguments>(arguments)...);
 }
 
-// Digits in threes, right-aligned: 3,720,238. No locale: output must not depend on who runs it.
-void print_grouped(Buffer& buffer, std::string_view digits, std::size_t width);
-void print_value(Buffer& buffer, double value, int precision, std::size_t width = 0);
-template <class Integer>
-void print_count(Buffer& buffer, Integer value, std::size_t width = 0) {
-    const fmt::format_int digits(value);
-    print_grouped(buffer, {digits.data(), digits.size()}, width);
-}
+// A number to print(), its digits in threes: 3,720,238. No locale: output must not depend on who runs it.
+class Grouped {
+  public:
+    template <std::integral Integer>
+    explicit Grouped(Integer value) {
+        const fmt::format_int digits(value);
+        group({digits.data(), digits.size()});
+    }
+    Grouped(double value, int precision);
+    std::string_view text() const noexcept { return {text_, size_}; }
+
+  private:
+    void group(std::string_view digits) noexcept;
+
+    static constexpr std::size_t most_digits = 64;
+    char text_[most_digits + most_digits / 3];
+    std::size_t size_ = 0;
+};
 
 struct SlotName {
     sink_slot slot;
@@ -83,11 +95,15 @@ constexpr auto size_bins = [] {
     return bins;
 }();
 
-struct NicField {
+template <class Counters>
+struct CounterField {
     std::string_view key;
     std::string_view text;
-    std::uint64_t NicCounters::*value;
+    std::uint64_t Counters::*value;
 };
+using NicField = CounterField<NicCounters>;
+using SocketField = CounterField<SocketStatistics>;
+
 // In the words of linux/if_link.h. Not rx_dropped, which is no loss of the NIC's alone: the stack adds to it what it
 // drops of the frames that passed.
 inline constexpr NicField nic_loss_fields[] = {
@@ -100,11 +116,6 @@ inline constexpr NicField nic_loss_fields[] = {
     {"rx_errors", "all errors", &NicCounters::rx_errors},
 };
 
-struct SocketField {
-    std::string_view key;
-    std::string_view text;
-    std::uint64_t SocketStatistics::*value;
-};
 // In the words of linux/if_xdp.h.
 inline constexpr SocketField socket_fields[] = {
     {"rx_ring_full", "ring full (its reader was too slow)", &SocketStatistics::rx_ring_full},
@@ -114,3 +125,10 @@ inline constexpr SocketField socket_fields[] = {
 };
 
 } // namespace responder
+
+template <>
+struct fmt::formatter<responder::Grouped> : formatter<string_view> {
+    auto format(const responder::Grouped& number, format_context& context) const {
+        return formatter<string_view>::format(number.text(), context);
+    }
+};

@@ -41,8 +41,7 @@ void draw_bar(Buffer& buffer, double share, Glyphs glyphs) {
 void draw_rows(Buffer& buffer, const std::vector<Row>& rows, Glyphs glyphs) {
     const std::uint64_t most = std::ranges::max(rows, {}, &Row::count).count;
     for (const Row& row : rows) {
-        print(buffer, "    {:>16}", row.label);
-        print_count(buffer, row.count, 16);
+        print(buffer, "    {:>16}{:>16}", row.label, Grouped(row.count));
         if (row.count != 0) {
             append(buffer, "  ");
             draw_bar(buffer, static_cast<double>(row.count) / static_cast<double>(most), glyphs);

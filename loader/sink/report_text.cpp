@@ -31,14 +31,12 @@ std::string size_text(const SizeBin& bin) {
 void print_rates(Buffer& buffer, std::string_view label, std::string_view bound, const Traffic& traffic,
                  std::chrono::duration<double> time, std::uint64_t speed_bps) {
     const Rates average = rates(traffic, time);
-    print(buffer, "  {:<17}{}", label, bound);
-    print_value(buffer, average.fps, 0);
-    print(buffer, " frames/s");
+    print(buffer, "  {:<17}{}{} frames/s", label, bound, Grouped(average.fps, 0));
     for (const RateField& field : rate_fields) {
         if (field.value == &Rates::fps)
             continue;
-        print(buffer, ", {} ", field.heading.substr(0, field.heading.find(' ')));
-        print_value(buffer, average.*field.value * field.scale, field.precision);
+        print(buffer, ", {} {}", field.heading.substr(0, field.heading.find(' ')),
+              Grouped(average.*field.value * field.scale, field.precision));
         if (field.value == &Rates::l1_bps && speed_bps != 0)
             print(buffer, " ({:.2f} % of line rate)", line_rate_percent(average, speed_bps));
     }
@@ -55,8 +53,7 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
             continue;
         if (first)
             print(buffer, "  {:<17}", label);
-        print(buffer, "{}{} ", first ? "" : ", ", name.text);
-        print_count(buffer, count);
+        print(buffer, "{}{} {}", first ? "" : ", ", name.text, Grouped(count));
         first = false;
     }
     if (!first)
@@ -65,37 +62,25 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
 
 void print_books(Buffer& buffer, const Port& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
-    print(buffer, "  {:<17}program saw ", "balance");
-    print_count(buffer, books.program_saw);
-    print(buffer, " = test ");
-    print_count(buffer, test_traffic(slots).frames);
-    if (const auto answered = answered_traffic(slots).frames; answered != 0) {
-        print(buffer, " + answered ");
-        print_count(buffer, answered);
-    }
-    print(buffer, " + passed ");
-    print_count(buffer, passed_traffic(slots).frames);
-    if (books.after_the_end != 0) {
-        print(buffer, " + after the end ");
-        print_count(buffer, books.after_the_end);
-    }
+    print(buffer, "  {:<17}program saw {} = test {}", "balance", Grouped(books.program_saw),
+          Grouped(test_traffic(slots).frames));
+    if (const auto answered = answered_traffic(slots).frames; answered != 0)
+        print(buffer, " + answered {}", Grouped(answered));
+    print(buffer, " + passed {}", Grouped(passed_traffic(slots).frames));
+    if (books.after_the_end != 0)
+        print(buffer, " + after the end {}", Grouped(books.after_the_end));
     if (!books.nic_known) {
         print(buffer, "; the NIC's counters went away with the interface\n");
         return;
     }
-    print(buffer, "; NIC received ");
-    print_count(buffer, books.nic_received);
+    print(buffer, "; NIC received {}", Grouped(books.nic_received));
     if (books.nic_leaves_out_dropped)
         print(buffer, " (this driver leaves out what a program dropped: compared with passed)");
-    print(buffer, "; left over ");
-    print_count(buffer, books.left_over);
-    print(buffer, " (");
+    print(buffer, "; left over {} (", Grouped(books.left_over));
     if (!port.is_attached()) {
         print(buffer, "with what came after the program was taken off");
     } else if (books.in_flight != 0) {
-        print(buffer, "up to ");
-        print_count(buffer, books.in_flight);
-        print(buffer, " can have been in flight between the two readings");
+        print(buffer, "up to {} can have been in flight between the two readings", Grouped(books.in_flight));
     } else {
         print(buffer, "nothing was in flight");
     }
@@ -118,14 +103,12 @@ void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::c
     }
     if (delay.clock_steps != 0)
         print(buffer, ", a clock was set {} times", delay.clock_steps);
-    if (delay.wild != 0) {
-        print(buffer, ", wild times ");
-        print_count(buffer, delay.wild);
-    }
+    if (delay.wild != 0)
+        print(buffer, ", wild times {}", Grouped(delay.wild));
 }
 
 void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std::chrono::nanoseconds> clocks_within) {
-    print_count(buffer, stream.frames);
+    print(buffer, "{}", Grouped(stream.frames));
     if (stream.left_out) {
         print(buffer, " frames, not numbered as a sender of {} does: left out\n",
               format_name(static_cast<stream_format>(stream.key.format)));
@@ -135,7 +118,7 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
     if (!stream.lost)
         print(buffer, "unknown");
     else
-        print_count(buffer, *stream.lost);
+        print(buffer, "{}", Grouped(*stream.lost));
     if (stream.lost && *stream.lost != 0) {
         const double percent = 100 * stream.loss_ratio();
         if (percent < 0.01)
@@ -143,27 +126,19 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
         else
             print(buffer, " ({:.2f} %)", percent);
     }
-    if (stream.periods && stream.periods->count != 0) {
-        print(buffer, " in ");
-        print_count(buffer, stream.periods->count);
-        print(buffer, " period{} of up to ", stream.periods->count == 1 ? "" : "s");
-        print_count(buffer, stream.periods->longest);
-    }
+    if (stream.periods && stream.periods->count != 0)
+        print(buffer, " in {} period{} of up to {}", Grouped(stream.periods->count),
+              stream.periods->count == 1 ? "" : "s", Grouped(stream.periods->longest));
     if (stream.late) {
-        print(buffer, ", late ");
-        print_count(buffer, stream.late->count);
-        if (stream.late->extent_known != 0) {
-            print(buffer, " by up to ");
-            print_count(buffer, stream.late->extent_max);
-        }
+        print(buffer, ", late {}", Grouped(stream.late->count));
+        if (stream.late->extent_known != 0)
+            print(buffer, " by up to {}", Grouped(stream.late->extent_max));
     }
-    print(buffer, ", duplicate ");
-    print_count(buffer, stream.duplicate);
+    print(buffer, ", duplicate {}", Grouped(stream.duplicate));
     for (const auto& [text, count] : {std::pair{"stray", stream.stray}, std::pair{"restarts", stream.restarts}}) {
         if (count == 0)
             continue;
-        print(buffer, ", {} ", text);
-        print_count(buffer, count);
+        print(buffer, ", {} {}", text, Grouped(count));
     }
     if (stream.delay)
         print_delay(buffer, *stream.delay, clocks_within);
@@ -171,22 +146,17 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
         print(buffer, ", a frame every {} ({} to {})", time_text(stream.gaps->gap.mean),
               time_text(stream.gaps->gap.least), time_text(stream.gaps->gap.most));
     if (stream.payload.wrong_frames != 0) {
-        print(buffer, ", payload wrong in ");
-        print_count(buffer, stream.payload.wrong_frames);
-        print(buffer, " frames (");
-        print_count(buffer, stream.payload.wrong_octets);
-        print(buffer, " octets)");
+        print(buffer, ", payload wrong in {} frames ({} octets)", Grouped(stream.payload.wrong_frames),
+              Grouped(stream.payload.wrong_octets));
     } else if (stream.payload.proved != 0) {
         print(buffer, ", payload as sent");
     }
     if (stream.iperf)
         print(buffer, "; as iperf reckons: lost {}/{}, out of order {}, jitter {:.3f} ms", stream.iperf->lost,
               stream.iperf->packets, stream.iperf->out_of_order, stream.iperf->jitter_ms);
-    if (stream.iperf && stream.iperf->fragmented != 0) {
-        print(buffer, "; ");
-        print_count(buffer, stream.iperf->fragmented);
-        print(buffer, " were first fragments, whose rest is not looked at: iperf may have lost more");
-    }
+    if (stream.iperf && stream.iperf->fragmented != 0)
+        print(buffer, "; {} were first fragments, whose rest is not looked at: iperf may have lost more",
+              Grouped(stream.iperf->fragmented));
     if (stream.queues > 1)
         print(buffer, "; it came by {} queues, so its order is not known", stream.queues);
     buffer.push_back('\n');
@@ -213,22 +183,17 @@ void print_stamps(Buffer& buffer, const Port& port, const RunReport& run) {
 void print_histograms(Buffer& buffer, const StreamFigures& all, Glyphs glyphs) {
     if (all.delay && all.delay->histogram) {
         const bool in_step = all.delay->histogram_is_of_transit;
-        print(buffer, "  {:<17}of ", in_step ? "one-way delay" : "delay variation");
-        print_count(buffer, all.delay->frames);
-        print(buffer, " frames{}\n", in_step ? "" : ", beyond the fastest of each stream so far");
+        print(buffer, "  {:<17}of {} frames{}\n", in_step ? "one-way delay" : "delay variation",
+              Grouped(all.delay->frames), in_step ? "" : ", beyond the fastest of each stream so far");
         draw_times(buffer, *all.delay->histogram, in_step ? all.delay->transit.most : all.delay->variation_most,
                    glyphs);
     }
     if (all.gaps && all.gaps->histogram) {
-        print(buffer, "  {:<17}of ", "between frames");
-        print_count(buffer, all.gaps->count);
-        print(buffer, " pairs, as they came in each stream\n");
+        print(buffer, "  {:<17}of {} pairs, as they came in each stream\n", "between frames", Grouped(all.gaps->count));
         draw_times(buffer, *all.gaps->histogram, all.gaps->gap.most, glyphs);
     }
     if (all.periods && all.periods->count != 0) {
-        print(buffer, "  {:<17}", "loss periods");
-        print_count(buffer, all.periods->count);
-        print(buffer, ", by their length\n");
+        print(buffer, "  {:<17}{}, by their length\n", "loss periods", Grouped(all.periods->count));
         draw_loss_periods(buffer, *all.periods, glyphs);
     }
 }
@@ -237,14 +202,10 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
     constexpr std::size_t most_shown = 10;
     const StreamReport& report = port.streams();
     if (!report.streams.empty()) {
-        print(buffer, "  {:<17}", report.streams.size() == 1 ? "stream" : "streams");
-        print_count(buffer, report.streams.size());
-        print(buffer, ": ");
-        if (report.left_out() != 0) {
-            print(buffer, "without those left out, ");
-            print_count(buffer, report.left_out());
-            print(buffer, ": ");
-        }
+        print(buffer, "  {:<17}{}: ", report.streams.size() == 1 ? "stream" : "streams",
+              Grouped(report.streams.size()));
+        if (report.left_out() != 0)
+            print(buffer, "without those left out, {}: ", Grouped(report.left_out()));
         const StreamFigures all = report.sum();
         print_stream(buffer, all, run.options.clocks_within);
         // Where not all can be shown, those that lost most.
@@ -267,35 +228,26 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
         if (run.options.histogram)
             print_histograms(buffer, all, glyphs_of_locale());
     }
-    if (report.no_room != 0) {
-        print(buffer, "  {:<17}", "no room");
-        print_count(buffer, report.no_room);
-        print(buffer, " frames of more streams than --streams has places for\n");
-    }
-    if (report.damaged != 0) {
-        print(buffer, "  {:<17}", "damaged");
-        print_count(buffer, report.damaged);
-        print(buffer, " frames with our signature and a wrong check\n");
-    }
+    if (report.no_room != 0)
+        print(buffer, "  {:<17}{} frames of more streams than --streams has places for\n", "no room",
+              Grouped(report.no_room));
+    if (report.damaged != 0)
+        print(buffer, "  {:<17}{} frames with our signature and a wrong check\n", "damaged", Grouped(report.damaged));
 }
 
 void print_sockets(Buffer& buffer, const Port& port, const Books& books) {
     const auto& got = port.sockets_obtained();
     if (!got || !books.sockets)
         return;
-    print(buffer, "  {:<17}{}, frames stamped {}; read ", "AF_XDP sockets", got->zero_copy ? "zero-copy" : "copy",
-          port.stamped_by_reader() ? "by the sockets' readers" : "in the program");
-    print_count(buffer, books.sockets->received);
-    print(buffer, ", lost ");
-    print_count(buffer, books.sockets->lost());
-    buffer.push_back('\n');
+    print(buffer, "  {:<17}{}, frames stamped {}; read {}, lost {}\n", "AF_XDP sockets",
+          got->zero_copy ? "zero-copy" : "copy",
+          port.stamped_by_reader() ? "by the sockets' readers" : "in the program", Grouped(books.sockets->received),
+          Grouped(books.sockets->lost()));
     print_list(buffer, "sockets lost", socket_fields,
                [&](const SocketField& field) { return *books.sockets.*field.value; });
-    if (books.not_delivered != 0) {
-        print(buffer, "  {:<17}", "not delivered");
-        print_count(buffer, books.not_delivered);
-        print(buffer, " test frames that the kernel gave to no socket\n");
-    }
+    if (books.not_delivered != 0)
+        print(buffer, "  {:<17}{} test frames that the kernel gave to no socket\n", "not delivered",
+              Grouped(books.not_delivered));
 }
 
 void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
@@ -303,7 +255,7 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
     for (std::size_t i = 0; i < places.size(); ++i) {
         print(buffer, "{}{} ", i == 0 ? "" : ", ", places[i].key);
         if (places[i].frames)
-            print_count(buffer, *places[i].frames);
+            print(buffer, "{}", Grouped(*places[i].frames));
         else
             print(buffer, "unknown");
     }
@@ -317,13 +269,11 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const RunR
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
-    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n", port.netdev().name(), port.elapsed().count(),
-          to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(), port.queues(),
-          port.queues() == 1 ? "" : "s", port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()));
-    print(buffer, "  {:<17}", "test frames");
-    print_count(buffer, test.frames);
-    print(buffer, ", ");
-    print_count(buffer, test.l2_bytes_with_fcs());
+    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n  {:<17}{}, {}", port.netdev().name(),
+          port.elapsed().count(), to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(),
+          port.queues(), port.queues() == 1 ? "" : "s",
+          port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()), "test frames", Grouped(test.frames),
+          Grouped(test.l2_bytes_with_fcs()));
     const BusyTime::Result busy = port.busy();
     print(buffer, " bytes with FCS; traffic flowed for {}{:.2f} s\n", busy.at_most ? "at most " : "",
           busy.time.count());
@@ -350,28 +300,20 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const RunR
             const SlotCounts& counts = port.now().queues[queue];
             if (all_traffic(counts).frames == 0)
                 continue;
-            print(buffer, "  {:<17}test ", fmt::format("queue {}", queue));
-            print_count(buffer, test_traffic(counts).frames);
-            print(buffer, ", passed ");
-            print_count(buffer, passed_traffic(counts).frames);
-            buffer.push_back('\n');
+            print(buffer, "  {:<17}test {}, passed {}\n", fmt::format("queue {}", queue),
+                  Grouped(test_traffic(counts).frames), Grouped(passed_traffic(counts).frames));
         }
     }
     print_list(buffer, "answered", answer_names, [&](const SlotName& name) { return slots[name.slot].frames; });
     print_list(buffer, "passed up", reason_names, [&](const SlotName& name) { return slots[name.slot].frames; });
     if (books.nic_known)
         print_list(buffer, "NIC lost", nic_loss_fields, [&](const NicField& field) { return books.nic.*field.value; });
-    if (books.nic_known && books.nic.rx_dropped != 0) {
-        print(buffer, "  {:<17}", "dropped");
-        print_count(buffer, books.nic.rx_dropped);
-        print(buffer, " by the driver{}, or by the stack of what passed up\n",
+    if (books.nic_known && books.nic.rx_dropped != 0)
+        print(buffer, "  {:<17}{} by the driver{}, or by the stack of what passed up\n", "dropped",
+              Grouped(books.nic.rx_dropped),
               books.sockets && books.sockets->lost() != 0 ? " (some count what the sockets lost here too)" : "");
-    }
-    for (const auto& [name, rise] : books.driver) {
-        print(buffer, "  {:<17}{} ", "driver says", name);
-        print_count(buffer, rise);
-        buffer.push_back('\n');
-    }
+    for (const auto& [name, rise] : books.driver)
+        print(buffer, "  {:<17}{} {}\n", "driver says", name, Grouped(rise));
     for (const Outage& outage : port.outages()) {
         char room[32];
         print(buffer, "  {:<17}from {}", "link down", rfc3339(outage.began, room));
@@ -388,18 +330,12 @@ void print_port(Buffer& buffer, const Port& port, const Books& books, const RunR
 }
 
 void print_capture(Buffer& buffer, const CaptureFigures& capture) {
-    print(buffer, "\ncapture: {}{}, ", capture.file,
-          capture.files > 1 ? fmt::format(" and {} before it", capture.files - 1) : "");
-    print_count(buffer, capture.written);
-    print(buffer, " frames in ");
-    print_count(buffer, capture.octets);
-    print(buffer, " octets, lost ");
-    print_count(buffer, capture.lost);
-    if (!capture.why_over.empty()) {
-        print(buffer, "; it was over before the end: {}; ", capture.why_over);
-        print_count(buffer, capture.after_it_was_over);
-        print(buffer, " frames came after that");
-    }
+    print(buffer, "\ncapture: {}{}, {} frames in {} octets, lost {}", capture.file,
+          capture.files > 1 ? fmt::format(" and {} before it", capture.files - 1) : "", Grouped(capture.written),
+          Grouped(capture.octets), Grouped(capture.lost));
+    if (!capture.why_over.empty())
+        print(buffer, "; it was over before the end: {}; {} frames came after that", capture.why_over,
+              Grouped(capture.after_it_was_over));
     buffer.push_back('\n');
 }
 
@@ -445,21 +381,22 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
         const Rates now = rates(test_traffic(interval.slots), interval.time);
         print(buffer_, "{:>7.1f} s  {:<10}", report.port.elapsed().count(), report.port.netdev().name());
         for (const RateField& field : rate_fields) {
-            print_value(buffer_, now.*field.value * field.scale, field.precision, column_width(field.heading));
+            print(buffer_, "{:>{}}", Grouped(now.*field.value * field.scale, field.precision),
+                  column_width(field.heading));
             if (field.value != &Rates::l1_bps)
                 continue;
             const double percent = line_rate_percent(now, report.port.speed_bps());
             if (percent < 0)
                 print(buffer_, "{:>8}", "-");
             else
-                print_value(buffer_, percent, 1, 8);
+                print(buffer_, "{:>8}", Grouped(percent, 1));
         }
-        print_value(buffer_, rates(passed_traffic(interval.slots), interval.time).fps, 0, 12);
-        print_count(buffer_, interval.missed, 12);
+        print(buffer_, "{:>12}{:>12}", Grouped(rates(passed_traffic(interval.slots), interval.time).fps, 0),
+              Grouped(interval.missed));
         if (sockets)
-            print_count(buffer_, interval.socket_lost, 12);
+            print(buffer_, "{:>12}", Grouped(interval.socket_lost));
         if (interval.lost)
-            print_count(buffer_, *interval.lost, 12);
+            print(buffer_, "{:>12}", Grouped(*interval.lost));
         else
             print(buffer_, "{:>12}", "-");
         sparklines_[i].push(now.fps);
