@@ -6,8 +6,7 @@
 
 #include "bpf/abi.h"
 #include "loader/capture/capture_options.h"
-#include "loader/command_line.h"
-#include "loader/match_options.h"
+#include "loader/run/run_options.h"
 
 #include <chrono>
 #include <cstdint>
@@ -17,11 +16,6 @@
 #include <vector>
 
 namespace responder {
-
-enum class ModeChoice { automatic, native, generic };
-
-// Who follows the streams: the XDP program itself, or a thread for each receive queue, to which it hands the frames.
-enum class Engine { xdp, af_xdp };
 
 // "At least this fast": one side of --expect-rate.
 struct RateCondition {
@@ -50,28 +44,11 @@ struct DelayLimit {
     std::string text; // as given
 };
 
-struct SinkOptions {
-    std::vector<std::string> interfaces;
-    MatchOptions match;
-    std::vector<Prefix> addresses; // at most one of each family
-    ModeChoice mode = ModeChoice::automatic;
-    Engine engine = Engine::xdp;
-    bool require_zerocopy = false;
+struct SinkOptions : RunOptions {
     std::optional<unsigned> streams; // most streams that are told apart; 0: none
     std::vector<watch_port> watches; // with those that are watched anyway
     std::optional<std::chrono::nanoseconds> clocks_within;
-    bool dispatcher = false;
-    bool wait = false;
-    bool force = false;
-
-    std::optional<std::chrono::milliseconds> duration;
-    std::optional<std::uint64_t> count;
-    std::chrono::milliseconds interval{1000};
-    bool quiet = false;
     bool histogram = false;
-    bool json = false;
-    bool json_stream = false;
-    bool verbose = false;
 
     std::optional<CapturePlan> capture;
 
@@ -81,8 +58,6 @@ struct SinkOptions {
     std::optional<LossLimit> max_loss;
     std::optional<DelayLimit> max_jitter;
     std::optional<DelayLimit> max_delay;
-
-    std::vector<std::string> argv;
 };
 
 // nullopt: --help or --version was answered on stdout. Throws Error(usage).

@@ -2,6 +2,7 @@
 //
 // Random words into every parser, the same ones in each run: a value or Error(usage), never anything else.
 
+#include "loader/command_line.h"
 #include "loader/mac_address.h"
 #include "loader/match_options.h"
 #include "loader/sink/options.h"
