@@ -1,75 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates,
-// sizes, reasons and NIC counters.
+// The same of what only a sink counts: sizes, reasons, sockets.
 
 #pragma once
 
-#include "loader/counters.h"
-#include "loader/netlink.h"
+#include "loader/figures.h"
 #include "loader/sink/socket_reader.h"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
-#include <utility>
 
 namespace responder {
-
-struct RateField {
-    std::string_view key;     // JSON; its unit stands in it
-    std::string_view heading; // text
-    double scale;             // from the JSON value to the text's
-    int precision;
-    double Rates::*value;
-};
-inline constexpr RateField rate_fields[] = {
-    {"frames_per_second", "frames/s", 1, 0, &Rates::fps},
-    {"l1_bps", "L1 Mb/s", 1e-6, 1, &Rates::l1_bps},
-    {"l2_bps", "L2 Mb/s", 1e-6, 1, &Rates::l2_bps},
-    {"l3_bps", "L3 Mb/s", 1e-6, 1, &Rates::l3_bps},
-    {"payload_bps", "payload Mb/s", 1e-6, 1, &Rates::payload_bps},
-};
-
-// L1 rate over the line's; -1 where the line's speed is unknown.
-double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept;
-
-// A line's speed: "100 Mb/s", "2.5 Gb/s".
-std::string speed_text(std::uint64_t bps);
-
-// "740 ns", "12.5 us", "1.204 ms"
-std::string time_text(double ns);
-
-using Buffer = fmt::memory_buffer;
-
-template <class... Arguments>
-void print(Buffer& buffer, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(fmt::appender(buffer), format, std::forward<Arguments>(arguments)...);
-}
-
-// A number to print(), its digits in threes: 3,720,238. No locale: output must not depend on who runs it.
-class Grouped {
-  public:
-    template <std::integral Integer>
-    explicit Grouped(Integer value) {
-        const fmt::format_int digits(value);
-        group({digits.data(), digits.size()});
-    }
-    Grouped(double value, int precision);
-    std::string_view text() const noexcept { return {text_, size_}; }
-
-  private:
-    void group(std::string_view digits) noexcept;
-
-    static constexpr std::size_t most_digits = 64;
-    char text_[most_digits + most_digits / 3];
-    std::size_t size_ = 0;
-};
 
 struct SlotName {
     sink_slot slot;
@@ -95,27 +36,7 @@ constexpr auto size_bins = [] {
     return bins;
 }();
 
-template <class Counters>
-struct CounterField {
-    std::string_view key;
-    std::string_view text;
-    std::uint64_t Counters::*value;
-};
-using NicField = CounterField<NicCounters>;
 using SocketField = CounterField<SocketStatistics>;
-
-// In the words of linux/if_link.h. Not rx_dropped, which is no loss of the NIC's alone: the stack adds to it what it
-// drops of the frames that passed.
-inline constexpr NicField nic_loss_fields[] = {
-    {"rx_missed", "missed (no descriptor)", &NicCounters::rx_missed},
-    {"rx_fifo_errors", "FIFO overrun", &NicCounters::rx_fifo_errors},
-    {"rx_over_errors", "over", &NicCounters::rx_over_errors},
-    {"rx_crc_errors", "CRC", &NicCounters::rx_crc_errors},
-    {"rx_length_errors", "length", &NicCounters::rx_length_errors},
-    {"rx_frame_errors", "alignment", &NicCounters::rx_frame_errors},
-    {"rx_errors", "all errors", &NicCounters::rx_errors},
-};
-
 // In the words of linux/if_xdp.h.
 inline constexpr SocketField socket_fields[] = {
     {"rx_ring_full", "ring full (its reader was too slow)", &SocketStatistics::rx_ring_full},
@@ -125,10 +46,3 @@ inline constexpr SocketField socket_fields[] = {
 };
 
 } // namespace responder
-
-template <>
-struct fmt::formatter<responder::Grouped> : formatter<string_view> {
-    auto format(const responder::Grouped& number, format_context& context) const {
-        return formatter<string_view>::format(number.text(), context);
-    }
-};

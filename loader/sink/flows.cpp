@@ -166,7 +166,7 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     return text;
 }
 
-std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched,
+std::vector<std::string> largest_flows(const SinkPort& port, std::chrono::duration<double> watched,
                                        std::span<const watch_port> watches) {
     struct Flow {
         sink_flow_key key;

@@ -15,7 +15,7 @@ namespace responder {
 
 // The largest flows in the map, one sentence each; empties the map. `watched` is how long it was filled, `watches` what
 // the port follows.
-std::vector<std::string> largest_flows(const Port& port, std::chrono::duration<double> watched,
+std::vector<std::string> largest_flows(const SinkPort& port, std::chrono::duration<double> watched,
                                        std::span<const watch_port> watches);
 
 // Pure, for one flow. `match`: what the port takes, so that the option is one that is missing. Nothing is missing where

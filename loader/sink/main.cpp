@@ -14,6 +14,6 @@ int main(int argc, char** argv) {
         if (!options)
             return ExitCode::ok;
         capture_libbpf_log(options->verbose);
-        return Session(*options).run();
+        return SinkSession(*options).run();
     });
 }

@@ -8,6 +8,7 @@
 #include "loader/capture/capture.h"
 #include "loader/error.h"
 #include "loader/json.h"
+#include "loader/run/session.h"
 #include "loader/sink/clocks.h"
 #include "loader/sink/figures.h"
 #include "loader/sink/losses.h"
@@ -26,18 +27,15 @@
 namespace responder {
 
 struct IntervalReport {
-    const Port& port;
-    Port::Interval interval;
+    const SinkPort& port;
+    SinkPort::Interval interval;
     std::optional<std::chrono::duration<double>> left; // of --duration
 };
-
-// What ended a run.
-enum class Ending { duration, count, signal, interface_gone, program_gone };
 
 struct RunReport {
     const SinkOptions& options;
     const ClockFloor& clock;
-    std::span<const Port> ports;
+    std::span<const SinkPort> ports;
     std::span<const Books> books;     // one a port
     std::optional<StackLosses> stack; // where ports are watched; of all together
     std::chrono::system_clock::time_point started, ended;
@@ -51,7 +49,7 @@ struct RunReport {
 class Reporter {
   public:
     virtual ~Reporter() = default;
-    virtual void start(const SinkOptions& options, std::span<const Port> ports) = 0;
+    virtual void start(const SinkOptions& options, std::span<const SinkPort> ports) = 0;
     virtual void interval(std::span<const IntervalReport> reports) = 0;
     virtual void event(const Port& port, std::string_view text) = 0;
     virtual void summary(const RunReport& run) = 0;
@@ -62,7 +60,7 @@ class TextReporter final : public Reporter {
     enum class To { data, talk }; // stdout, which must not fail; stderr, which may
     // `lines`: also a line an interval.
     TextReporter(To to, bool lines);
-    void start(const SinkOptions&, std::span<const Port> ports) override; // the session introduces them itself
+    void start(const SinkOptions&, std::span<const SinkPort> ports) override; // the session introduces them itself
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port&, std::string_view) override {} // talk: the session has it on stderr already
     void summary(const RunReport& run) override;
@@ -83,7 +81,7 @@ class JsonReporter final : public Reporter {
   public:
     // `stream`: a line for each event; otherwise one document at the end.
     explicit JsonReporter(bool stream) : stream_(stream) {}
-    void start(const SinkOptions& options, std::span<const Port> ports) override;
+    void start(const SinkOptions& options, std::span<const SinkPort> ports) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port& port, std::string_view text) override;
     void summary(const RunReport& run) override;

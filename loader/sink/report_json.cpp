@@ -229,7 +229,7 @@ void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions
     json.end_object();
 }
 
-void put_streams(JsonWriter& json, const Port& port, const RunReport& run) {
+void put_streams(JsonWriter& json, const SinkPort& port, const RunReport& run) {
     const StreamReport& report = port.streams();
     json.begin_object("streams");
     json.begin_object("stamps");
@@ -291,7 +291,7 @@ std::string_view cause_name(Outage::Cause cause) {
     return "";
 }
 
-void put_port_summary(JsonWriter& json, const Port& port, const Books& books, const RunReport& run) {
+void put_port_summary(JsonWriter& json, const SinkPort& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     put_port(json, port);
@@ -376,13 +376,13 @@ void JsonReporter::begin_event(std::string_view event) {
     put_time(json_, "time", std::chrono::system_clock::now());
 }
 
-void JsonReporter::start(const SinkOptions& options, std::span<const Port> ports) {
+void JsonReporter::start(const SinkOptions& options, std::span<const SinkPort> ports) {
     if (!stream_)
         return;
     begin_event("start");
     put_run(json_, options);
     json_.begin_array("ports");
-    for (const Port& port : ports) {
+    for (const SinkPort& port : ports) {
         json_.begin_object();
         put_port(json_, port);
         json_.end_object();
@@ -396,7 +396,7 @@ void JsonReporter::interval(std::span<const IntervalReport> reports) {
     if (!stream_)
         return;
     for (const IntervalReport& report : reports) {
-        const Port::Interval& interval = report.interval;
+        const SinkPort::Interval& interval = report.interval;
         const Traffic test = test_traffic(interval.slots);
         begin_event("interval");
         json_.member("interface", report.port.netdev().name());

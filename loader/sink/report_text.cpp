@@ -60,7 +60,7 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
         buffer.push_back('\n');
 }
 
-void print_books(Buffer& buffer, const Port& port, const Books& books) {
+void print_books(Buffer& buffer, const SinkPort& port, const Books& books) {
     const SlotCounts& slots = port.now().total;
     print(buffer, "  {:<17}program saw {} = test {}", "balance", Grouped(books.program_saw),
           Grouped(test_traffic(slots).frames));
@@ -163,7 +163,7 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
 }
 
 // Where the stamps behind the delays are taken, and what can be told from them.
-void print_stamps(Buffer& buffer, const Port& port, const RunReport& run) {
+void print_stamps(Buffer& buffer, const SinkPort& port, const RunReport& run) {
     print(buffer, "  {:<17}", "stamps");
     bool first = true;
     for (const bool of_tai : {true, false})
@@ -198,7 +198,7 @@ void print_histograms(Buffer& buffer, const StreamFigures& all, Glyphs glyphs) {
     }
 }
 
-void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
+void print_streams(Buffer& buffer, const SinkPort& port, const RunReport& run) {
     constexpr std::size_t most_shown = 10;
     const StreamReport& report = port.streams();
     if (!report.streams.empty()) {
@@ -235,7 +235,7 @@ void print_streams(Buffer& buffer, const Port& port, const RunReport& run) {
         print(buffer, "  {:<17}{} frames with our signature and a wrong check\n", "damaged", Grouped(report.damaged));
 }
 
-void print_sockets(Buffer& buffer, const Port& port, const Books& books) {
+void print_sockets(Buffer& buffer, const SinkPort& port, const Books& books) {
     const auto& got = port.sockets_obtained();
     if (!got || !books.sockets)
         return;
@@ -265,7 +265,7 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
             print(buffer, "    {}: {}\n", place.key, place.text);
 }
 
-void print_port(Buffer& buffer, const Port& port, const Books& books, const RunReport& run) {
+void print_port(Buffer& buffer, const SinkPort& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
@@ -354,7 +354,7 @@ TextReporter::TextReporter(To to, bool lines)
     : is_talk_(to == To::talk), lines_(lines),
       draws_(isatty(is_talk_ ? STDERR_FILENO : STDOUT_FILENO) && glyphs_of_locale() == Glyphs::utf8) {}
 
-void TextReporter::start(const SinkOptions&, std::span<const Port> ports) { sparklines_.resize(ports.size()); }
+void TextReporter::start(const SinkOptions&, std::span<const SinkPort> ports) { sparklines_.resize(ports.size()); }
 
 void TextReporter::heading(bool sockets) {
     print(buffer_, "{:>9}  {:<10}", "time", "port");
@@ -377,7 +377,7 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
         rows_since_heading_ = 0;
     for (std::size_t i = 0; i < reports.size(); ++i) {
         const IntervalReport& report = reports[i];
-        const Port::Interval& interval = report.interval;
+        const SinkPort::Interval& interval = report.interval;
         const Rates now = rates(test_traffic(interval.slots), interval.time);
         print(buffer_, "{:>7.1f} s  {:<10}", report.port.elapsed().count(), report.port.netdev().name());
         for (const RateField& field : rate_fields) {
@@ -414,7 +414,8 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
 void TextReporter::summary(const RunReport& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i)
         print_port(buffer_, run.ports[i], run.books[i], run);
-    if (run.stack && std::ranges::any_of(run.ports, [](const Port& port) { return !port.streams().streams.empty(); })) {
+    if (run.stack &&
+        std::ranges::any_of(run.ports, [](const SinkPort& port) { return !port.streams().streams.empty(); })) {
         print(buffer_, "\nbehind the program, of all ports together:\n");
         print_losses(buffer_, loss_places_behind(*run.stack));
     }

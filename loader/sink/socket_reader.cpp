@@ -58,18 +58,6 @@ std::string_view comment_on(const followed& frame, char (&room)[pcapng::longest_
 
 } // namespace
 
-std::optional<unsigned> cpu_of_reader(unsigned reader) {
-    cpu_set_t set;
-    std::vector<unsigned> cpus;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &set))
-                cpus.push_back(cpu);
-    if (reader + 1 >= cpus.size())
-        return std::nullopt;
-    return cpus[cpus.size() - 1 - reader];
-}
-
 SocketReader::SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped,
                            FrameTap* tap, std::optional<unsigned> cpu)
     : socket_(socket), table_(table), unstamped_(unstamped), tap_(tap), assembled_(socket.largest_frame()),

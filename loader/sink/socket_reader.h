@@ -31,10 +31,6 @@ struct SocketStatistics {
     std::uint64_t lost() const noexcept { return rx_dropped + rx_ring_full + rx_invalid_descs; }
 };
 
-// A CPU that the process may use, for the thread of that number alone as far as we are concerned; none where there are
-// not so many. The first one is nobody's: interrupts are served there, unless they were moved.
-std::optional<unsigned> cpu_of_reader(unsigned reader);
-
 class SocketReader {
   public:
     // `table.slots` 0: streams are not followed. `unstamped`: the program's, see bpf/steer.h. All outlive it. Throws

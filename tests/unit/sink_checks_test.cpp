@@ -2,7 +2,7 @@
 //
 // What is said of a port's PCIe device, with a made-up folder for sysfs.
 
-#include "loader/sink/checks.h"
+#include "loader/run/checks.h"
 
 #include <gtest/gtest.h>
 

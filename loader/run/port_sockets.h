@@ -10,9 +10,14 @@
 #include "loader/xsk.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace responder {
+
+// A CPU that the process may use, for the thread of that number alone as far as we are concerned; none where there are
+// not so many. The first one is nobody's: interrupts are served there, unless they were moved.
+std::optional<unsigned> cpu_of_reader(unsigned reader);
 
 class PortSockets {
   public:

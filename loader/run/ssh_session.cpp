@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/ssh_session.h"
+#include "loader/run/ssh_session.h"
 
 #include "loader/ip_address.h"
 #include "loader/netlink.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/checks.h"
+#include "loader/run/checks.h"
 
 #include "loader/ethtool.h"
-#include "loader/sink/figures.h"
+#include "loader/figures.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/figures.h"
+#include "loader/figures.h"
 
 #include <algorithm>
 

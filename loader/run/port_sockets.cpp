@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/port_sockets.h"
+#include "loader/run/port_sockets.h"
 
 #include "loader/error.h"
 
 #include <bpf/bpf.h>
+#include <sched.h>
 
 #include <cerrno>
 #include <cstdint>
 
 namespace responder {
+
+std::optional<unsigned> cpu_of_reader(unsigned reader) {
+    cpu_set_t set;
+    std::vector<unsigned> cpus;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+            if (CPU_ISSET(cpu, &set))
+                cpus.push_back(cpu);
+    if (reader + 1 >= cpus.size())
+        return std::nullopt;
+    return cpus[cpus.size() - 1 - reader];
+}
 
 PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskCopy copy,
                          unsigned largest_frame) {
