@@ -36,6 +36,14 @@ EventLoop::EventLoop() {
     });
 }
 
+void EventLoop::heed_signals() {
+    sigset_t pending;
+    sigpending(&pending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (sigismember(&pending, signal) == 1)
+            throw Error(ExitCode::temporary, "the start", "a signal has ended it");
+}
+
 void EventLoop::on_tick(std::chrono::milliseconds period, std::function<void()> call) {
     timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     const timespec time{.tv_sec = period.count() / 1000, .tv_nsec = period.count() % 1000 * 1'000'000};

@@ -17,6 +17,9 @@ class EventLoop {
     // From here on SIGINT, SIGTERM and, unless it was ignored (nohup), SIGHUP arrive here. Throws Error.
     EventLoop();
 
+    // Throws Error where such a signal has come already: for a start, between its steps.
+    static void heed_signals();
+
     void on_signal(std::function<void()> call) { on_signal_ = std::move(call); }
     void on_tick(std::chrono::milliseconds period, std::function<void()> call); // on a schedule that does not drift
     void on_readable(int fd, std::function<void()> call);                       // the descriptor stays its owner's

@@ -4,6 +4,7 @@
 
 #include "loader/error.h"
 #include "loader/ethtool.h"
+#include "loader/event_loop.h"
 #include "loader/run/checks.h"
 
 #include <bpf/libbpf.h>
@@ -113,6 +114,7 @@ Port::Port(Port&&) noexcept = default;
 
 bool Port::try_attach(const RunOptions& options, const MakeProgram& make, XdpMode mode, bool multi_buffer,
                       AttachRefused& refused) {
+    EventLoop::heed_signals();
     program_.reset(); // of an attempt before this one; it holds the sockets
     sockets_.reset();
     if (options.engine == Engine::af_xdp)

@@ -72,6 +72,7 @@ std::vector<Netdev> Session::find_interfaces() const {
 
 void Session::begin_watching(const std::vector<std::string>& notes) {
     attached_ = Clock::now();
+    EventLoop::heed_signals();
     for (const std::string& note : notes)
         say(note);
 }

@@ -28,7 +28,7 @@ class Session {
     ExitCode run();
 
   protected:
-    // From here on signals end the run. Throws Error.
+    // From here on signals end the run, or the start. Throws Error.
     explicit Session(const RunOptions& options) : options_(options) {}
 
     // Refuses what can be refused before anything is changed. Throws Error.

@@ -43,6 +43,17 @@ INSTANTIATE_TEST_SUITE_P(, AttachmentSignal,
                                          std::pair{"SIGHUP", SIGHUP}, std::pair{"SIGKILL", SIGKILL}),
                          [](const auto& test) { return test.param.first; });
 
+TEST(Attachment, ASignalInTheStartEndsTheStart) {
+    const Lab lab;
+    // Pending before the program is: the first step that looks finds it.
+    const Arguments pending = {"env", "--block-signal=TERM", "sh", "-c", "kill -TERM $$; exec \"$@\"", "sh"};
+    for (const char* engine : {"xdp", "af_xdp"})
+        expect_refused(lab, {"--engine", engine}, exit_temporary, {"the start: a signal has ended it"},
+                       {.prefix = pending});
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+    EXPECT_EQ(link_of(lab.responder, "eth1")["promiscuity"], 0);
+}
+
 TEST(Attachment, ASecondSinkIsRefusedAndTheFirstCountsOn) {
     const Lab lab;
     PacketSocket sender(lab.tester, lab.from().name);
