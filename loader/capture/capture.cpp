@@ -3,7 +3,6 @@
 #include "loader/capture/capture.h"
 
 #include "loader/clock.h"
-#include "loader/command.h"
 
 #include <fmt/format.h>
 
@@ -97,10 +96,8 @@ void Capture::run(const std::stop_token& stop) {
         last = stop.stop_requested();         // before looking: what had come by then is written
         state_.tai_ahead_ns = tai_ahead_ns(); // whoever keeps the clock may only now have learnt it
         const bool behind = write_what_there_is();
-        if (file_.is_over() && !state_.is_over) {
+        if (file_.is_over())
             state_.is_over = true;
-            say(fmt::format("the capture is over: {}; the measurement goes on", file_.why_over()));
-        }
         std::unique_lock lock(mutex_);
         if (!behind && !last)
             wake_.wait_for(lock, stop, pause, [] { return false; });

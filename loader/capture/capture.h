@@ -19,6 +19,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,8 @@ class Capture {
     };
     // Writes what has come by now, and ends the file. `counted`: one an interface.
     void end(std::span<const Counted> counted);
+    // Before its time; else empty.
+    std::string_view why_over() const noexcept { return state_.is_over ? file_.why_over() : std::string_view(); }
     const CaptureFigures& figures() const noexcept { return figures_; } // after end()
 
   private:

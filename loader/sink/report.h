@@ -52,6 +52,7 @@ class Reporter {
     virtual void start(const SinkOptions& options, std::span<const SinkPort> ports) = 0;
     virtual void interval(std::span<const IntervalReport> reports) = 0;
     virtual void event(const Port& port, std::string_view text) = 0;
+    virtual void capture_over(std::string_view text) = 0; // before the run is
     virtual void summary(const RunReport& run) = 0;
 };
 
@@ -63,6 +64,7 @@ class TextReporter final : public Reporter {
     void start(const SinkOptions&, std::span<const SinkPort> ports) override; // the session introduces them itself
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port&, std::string_view) override {} // talk: the session has it on stderr already
+    void capture_over(std::string_view) override {}       // as well
     void summary(const RunReport& run) override;
 
   private:
@@ -84,6 +86,7 @@ class JsonReporter final : public Reporter {
     void start(const SinkOptions& options, std::span<const SinkPort> ports) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port& port, std::string_view text) override;
+    void capture_over(std::string_view text) override;
     void summary(const RunReport& run) override;
 
   private:

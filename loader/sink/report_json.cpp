@@ -426,6 +426,15 @@ void JsonReporter::event(const Port& port, std::string_view text) {
     write();
 }
 
+void JsonReporter::capture_over(std::string_view text) {
+    if (!stream_)
+        return;
+    begin_event("capture");
+    json_.member("text", text);
+    json_.end_object();
+    write();
+}
+
 void JsonReporter::summary(const RunReport& run) {
     if (stream_) {
         begin_event("summary");

@@ -119,6 +119,17 @@ void SinkSession::end_capture(std::span<const Books> books) {
                            .passed_lost = ports_[i].copies_lost()});
     }
     capture_->end(counted);
+    tell_of_capture();
+}
+
+void SinkSession::tell_of_capture() {
+    if (!capture_ || capture_end_told_ || capture_->why_over().empty())
+        return;
+    capture_end_told_ = true;
+    const std::string text = fmt::format("the capture is over: {}; the measurement goes on", capture_->why_over());
+    say(text);
+    for (const auto& reporter : reporters_)
+        reporter->capture_over(text);
 }
 
 void SinkSession::report_start() {
@@ -185,6 +196,7 @@ void SinkSession::tick(Clock::time_point now) {
         stack_->poll();
         next_stack_poll_ = now + stack_period;
     }
+    tell_of_capture();
     if (!is_waiting())
         help_where_nothing_counts(now);
 }

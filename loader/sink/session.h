@@ -34,12 +34,14 @@ class SinkSession final : public Session {
     ExitCode finish() override;
 
     void introduce_capture() const;
+    void tell_of_capture();
     void end_capture(std::span<const Books> books);
     void help_where_nothing_counts(Clock::time_point now);
 
     const SinkOptions& options_;
     ClockFloor clock_ = measure_clock();
     std::unique_ptr<Capture> capture_; // the ports' readers write into it
+    bool capture_end_told_ = false;
     std::vector<SinkPort> ports_;
     std::vector<std::unique_ptr<Reporter>> reporters_;
     std::vector<IntervalReport> interval_reports_;

@@ -280,6 +280,20 @@ TEST(CaptureFiles, WithItsSizeTheCaptureIsOverAndTheRunGoesOn) {
               2000U);
 }
 
+TEST(CaptureFiles, ItsEndIsAnEvent) {
+    const Folder folder;
+    const Lab lab;
+    Sink sink(lab, capture_into(folder / "a.pcapng", {"--pcap-size", "1M", "--json-stream"}), {.json = false});
+    generate(lab, {"--count", "1000", "--size", "1518", "--rate", "20000"});
+    const std::string over = "the capture is over: " + (folder / "a.pcapng") + " has reached --pcap-size 1000000";
+    EXPECT_TRUE(sink.process().wait_for_out(over + "; the measurement goes on\"}")) << sink.process().out();
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out(), event = "\"event\":\"capture\"";
+    EXPECT_NE(out.find(event), out.npos);
+    EXPECT_EQ(out.find(event), out.rfind(event)) << "said once";
+}
+
 TEST(CaptureFiles, AFullDiskIsNoMatterOfTheMeasurement) {
     const Folder folder(1U << 20);
     const Lab lab;
