@@ -210,10 +210,15 @@ struct sink_arrival {
 
 /* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */
 
-/* X(identifier, name); each is in signature/. The first two are recognised on any port, the others on a watched one. */
+/*
+ * X(identifier, name); each is in signature/. The first two are recognised on any port, the others on a watched one; of
+ * these all but TRex's say when they were sent, by a clock of their own.
+ */
 #define STREAM_FORMATS(X) \
 	X(OURS, "xdp-responder") \
 	X(PKTGEN, "pktgen") \
+	X(TREX, "trex") \
+	X(RFC2544_MASTER, "rfc2544-master") \
 	X(IPERF3, "iperf3")             /* as wide as it seems to be */ \
 	X(IPERF3_32, "iperf3-32") \
 	X(IPERF3_64, "iperf3-64") \
@@ -226,18 +231,24 @@ enum stream_format {
 #undef X
 };
 
+static __always_inline int stream_is_of_port(__u32 format) { return format >= STREAM_TREX; }
+static __always_inline int stream_is_timed_by_port(__u32 format) { return format >= STREAM_RFC2544_MASTER; }
 static __always_inline int stream_is_iperf(__u32 format) { return format >= STREAM_IPERF3; }
+static __always_inline int stream_is_numbered(__u32 format)
+{
+	return format == STREAM_OURS || format == STREAM_TREX || format == STREAM_RFC2544_MASTER;
+}
 
 /*
  * What makes two frames ones of the same stream. Of our own streams over IPv4, that is all in the first eight octets, so that
  * one look tells them apart.
  */
 struct stream_key {
-	__u16 stream;           /* of STREAM_OURS */
+	__u16 stream;           /* of formats that number their streams, stream_is_numbered() */
 	__u8 format;            /* enum stream_format */
 	__u8 ip;                /* 4 or 6 */
-	__be32 source[4];       /* IPv4: in [0] */
-	__be32 destination[4];  /* 0 of STREAM_OURS, which numbers its streams, like the ports */
+	__be32 source[4];       /* IPv4: in [0]; 0 of STREAM_TREX */
+	__be32 destination[4];  /* 0 of STREAM_OURS and STREAM_TREX, like the ports */
 	__be16 source_port, destination_port;
 } __attribute__((aligned(8))); /* compared in words */
 

@@ -16,6 +16,8 @@
 #include "signature/iperf3.h"
 #include "signature/ours.h"
 #include "signature/pktgen.h"
+#include "signature/rfc2544_master.h"
+#include "signature/trex.h"
 
 enum { STREAM_PROBES = 64 };
 
@@ -45,7 +47,7 @@ struct stream_packet {
 	__u16 is_last;          /* of iperf 2, which says nothing but that no more will come */
 	__u16 is_fragment;      /* the first of a datagram */
 	__u64 number;           /* a sequence number of 32 bits; of iperf's formats as in struct iperf_datagram, like the time */
-	__u64 sent;             /* nanoseconds modulo 2^32 of the sender's CLOCK_TAI; 0: unknown */
+	__u64 sent;             /* nanoseconds modulo 2^32 of the sender's clock; 0: unknown */
 };
 
 static __always_inline int stream_key_equal(const struct stream_key *a, const struct stream_key *b)
@@ -259,7 +261,7 @@ static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
 	return stream | STREAM_OURS << 16 | 4 << 24 | (__u64)source << 32;
 }
 
-/* When the frame says it was sent, or 1 if it says so in iperf's way; 0: it does not. stream_follow() looks closer. */
+/* When the frame says it was sent, or 1 if it says so in another's way; 0: it does not. stream_follow() looks closer. */
 static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
@@ -269,7 +271,7 @@ static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 	payload = (const __u8 *)(udp + 1);
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER)
 		return 0;
-	if (stream_is_iperf(stream_watched(f->destination_port)))
+	if (stream_is_timed_by_port(stream_watched(f->destination_port)))
 		return 1;
 	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end ||
 	    *(const word16 *)payload != to_net16(OURS_MAGIC))
@@ -289,7 +291,7 @@ static __always_inline void stream_source(struct stream_key *key, const struct f
 		__builtin_memcpy(key->source, &ip6->saddr, sizeof(key->source));
 }
 
-/* Of formats that number no streams, a stream is a flow. */
+/* Of formats other than ours and TRex's, a stream is a flow. */
 static __always_inline void stream_flow(struct stream_key *key, const struct frame *f, struct span s,
 					const struct udphdr *udp)
 {
@@ -305,12 +307,8 @@ static __always_inline void stream_flow(struct stream_key *key, const struct fra
 	key->destination_port = udp->dest;
 }
 
-/*
- * UDP to a port that is watched for the packet's format, one of iperf's. Number and time of a datagram; 0 where it is
- * no data.
- */
-static __attribute__((noinline)) int stream_read_iperf(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
-						       struct stream_packet *packet)
+static __always_inline int stream_read_iperf(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
+					     struct stream_packet *packet)
 {
 	__u32 format = packet->key.format, number, number_high = 0, seconds, microseconds;
 
@@ -341,6 +339,51 @@ static __attribute__((noinline)) int stream_read_iperf(const __u8 *payload, cons
 		packet->number = -packet->number;
 	packet->sent = seconds * 1000000ULL + microseconds;
 	return 1;
+}
+
+static __always_inline int stream_read_rfc2544_master(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
+						      struct stream_packet *packet)
+{
+	__u32 head, tail, sent;
+
+	if (payload_bytes < RFC2544_MASTER_LENGTH || payload + RFC2544_MASTER_LENGTH > end)
+		return 0;
+	head = *(const word32 *)(payload + RFC2544_MASTER_HEAD_OFFSET);
+	tail = *(const word32 *)(payload + RFC2544_MASTER_TAIL_OFFSET);
+	if ((head != to_net32(RFC2544_MASTER_HEAD) || tail != to_net32(RFC2544_MASTER_TAIL)) &&
+	    (head != to_net32(RFC2544_MASTER_Y1564_HEAD) || tail != to_net32(RFC2544_MASTER_Y1564_TAIL)))
+		return 0;
+	sent = to_host32(*(const word32 *)(payload + RFC2544_MASTER_TIME_LOW_OFFSET));
+	packet->key.stream = to_host16(*(const word16 *)(payload + RFC2544_MASTER_STREAM_LOW_OFFSET));
+	packet->number = to_host32(*(const word32 *)(payload + RFC2544_MASTER_SEQUENCE_OFFSET));
+	packet->sent = sent | !sent;
+	return 1;
+}
+
+static __always_inline int stream_read_trex(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
+					    struct stream_packet *packet)
+{
+	const __u8 *trailer = payload + ((payload_bytes - TREX_LENGTH) & 0x3fff); /* no frame is longer; see FRAME_AT() */
+
+	keep_pointer(trailer);
+	if (payload_bytes < TREX_LENGTH || packet->is_fragment || trailer + TREX_LENGTH > end ||
+	    trailer[TREX_MAGIC_OFFSET] != TREX_MAGIC)
+		return 0;
+	packet->key.stream = to_little16(*(const word16 *)(trailer + TREX_STREAM_OFFSET));
+	/* From 0 on, like others': by that it is seen when the sender begins anew. */
+	packet->number = low32(to_little32(*(const word32 *)(trailer + TREX_SEQUENCE_OFFSET)) - TREX_FIRST_SEQUENCE);
+	return 1;
+}
+
+/* UDP to a port that is watched for the packet's format: what only that format says. 0 where it is no data. */
+static __attribute__((noinline)) int stream_read_of_port(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
+							 struct stream_packet *packet)
+{
+	if (packet->key.format == STREAM_TREX)
+		return stream_read_trex(payload, end, payload_bytes, packet);
+	if (packet->key.format == STREAM_RFC2544_MASTER)
+		return stream_read_rfc2544_master(payload, end, payload_bytes, packet);
+	return stream_read_iperf(payload, end, payload_bytes, packet);
 }
 
 /*
@@ -391,8 +434,8 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	    likely(stream_follow_plain(f, s, ip4, payload, table)))
 		return;
 	format = stream_watched(f->destination_port);
-	if (stream_is_iperf(format)) {
-		/* Its numbers may begin like a signature. */
+	if (stream_is_of_port(format)) {
+		/* What it begins with may look like a signature. */
 	} else if (*(const word16 *)payload == to_net16(OURS_MAGIC)) {
 		format = STREAM_OURS;
 		if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end)
@@ -428,9 +471,10 @@ static __always_inline void stream_follow(const struct frame *f, struct span s, 
 	if (format == STREAM_OURS) {
 		stream_source(&packet->key, f, s);
 	} else {
-		stream_flow(&packet->key, f, s, udp);
+		if (format != STREAM_TREX)
+			stream_flow(&packet->key, f, s, udp);
 		packet->key.stream = 0;
-		if (stream_is_iperf(format) && !stream_read_iperf(payload, s.end, f->payload_bytes, packet))
+		if (stream_is_of_port(format) && !stream_read_of_port(payload, s.end, f->payload_bytes, packet))
 			return;
 	}
 	stream_take(packet);

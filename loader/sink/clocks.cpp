@@ -30,7 +30,7 @@ ClockFloor measure_clock() {
 
 OneWayDelay one_way_delay(const DelayFigures& figures, std::chrono::nanoseconds clocks_within) {
     if (!figures.of_tai)
-        return {.delay = {}, .unknown_because = "iperf stamps by another clock"};
+        return {.delay = {}, .unknown_because = "its sender stamps by another clock"};
     if (figures.clock_steps != 0)
         return {.delay = {}, .unknown_because = "a clock was set during the run"};
     const auto error = static_cast<double>(clocks_within.count());

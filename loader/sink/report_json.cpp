@@ -171,7 +171,7 @@ void put_stream(JsonWriter& json, const StreamFigures& stream, const SinkOptions
     json.begin_object();
     json.member("name", stream_name(stream.key));
     json.member("format", format_name(static_cast<stream_format>(stream.key.format)));
-    if (stream.key.format == STREAM_OURS)
+    if (stream_is_numbered(stream.key.format))
         json.member("stream", stream.key.stream);
     json.member("frames", stream.frames);
     json.member("left_out", stream.left_out);

@@ -233,11 +233,15 @@ double StreamFigures::loss_ratio() const noexcept {
 }
 
 std::string stream_name(const stream_key& key) {
-    if (key.format != STREAM_OURS)
-        return fmt::format("{} {}:{} to {}:{}", format_name(static_cast<stream_format>(key.format)),
-                           address_text(key, key.source), ntohs(key.source_port), address_text(key, key.destination),
-                           ntohs(key.destination_port));
-    return fmt::format("stream {} from {}", key.stream, address_text(key, key.source));
+    if (key.format == STREAM_OURS)
+        return fmt::format("stream {} from {}", key.stream, address_text(key, key.source));
+    std::string name{format_name(static_cast<stream_format>(key.format))};
+    if (stream_is_numbered(key.format))
+        name += fmt::format(" stream {}", key.stream);
+    if (key.format == STREAM_TREX)
+        return name;
+    return name + fmt::format(" {}:{} to {}:{}", address_text(key, key.source), ntohs(key.source_port),
+                              address_text(key, key.destination), ntohs(key.destination_port));
 }
 
 std::string StreamReport::delay_unknown() const {

@@ -47,7 +47,7 @@ struct DelayFigures {
     std::uint64_t pairs = 0;                       // of successive frames, which have an IPDV (RFC 5481)
     Spread ipdv;                                   // the mean is that of the absolute values
     std::uint64_t clock_steps = 0;
-    bool of_tai = true;                   // iperf stamps by another clock
+    bool of_tai = true;                   // others than ours stamp by another clock
     std::uint64_t wild = 0;               // frames with a time that fits nowhere
     bool histogram_is_of_transit = false; // where clocks are in step; otherwise of the variation
     std::optional<Histogram> histogram{};
@@ -91,7 +91,7 @@ struct StreamFigures {
     double loss_ratio() const noexcept;
 };
 
-// "stream 3 from 198.18.0.1", "iperf3 198.18.0.1:40000 to 198.18.0.2:5201"
+// "stream 3 from 198.18.0.1", "iperf3 198.18.0.1:40000 to 198.18.0.2:5201", "trex stream 3"
 std::string stream_name(const stream_key& key);
 
 struct StreamReport {

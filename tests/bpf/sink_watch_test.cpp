@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Datagrams of iperf's on watched ports: followed and passed on, with the figures that iperf's own receiver comes to.
+// Datagrams of others' senders on watched ports: followed and passed on; iperf's with the figures that its own receiver
+// comes to.
 
 #include "bpf/signature/iperf2.h"
 #include "bpf/signature/iperf3.h"
@@ -12,10 +13,12 @@
 #include "tests/harness/sender_frames.h"
 
 #include <bpf/bpf.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
 #include <random>
+#include <string>
 
 namespace responder::test {
 namespace {
@@ -23,12 +26,12 @@ namespace {
 using namespace packet;
 
 constexpr unsigned slots = 16;
-constexpr std::uint16_t iperf3_port = 5201, iperf2_port = 5001, narrow_port = 5301, wide_port = 5302;
+constexpr std::uint16_t iperf3_port = 5201, iperf2_port = 5001, narrow_port = 5301, wide_port = 5302, trex_port = 12,
+                        master_port = 3842;
 
-const std::vector<watch_port> watches{{iperf3_port, STREAM_IPERF3},
-                                      {iperf2_port, STREAM_IPERF2},
-                                      {narrow_port, STREAM_IPERF3_32},
-                                      {wide_port, STREAM_IPERF3_64}};
+const std::vector<watch_port> watches{{iperf3_port, STREAM_IPERF3},    {iperf2_port, STREAM_IPERF2},
+                                      {narrow_port, STREAM_IPERF3_32}, {wide_port, STREAM_IPERF3_64},
+                                      {trex_port, STREAM_TREX},        {master_port, STREAM_RFC2544_MASTER}};
 
 Octets iperf3(std::uint64_t number, unsigned width = 32, Microseconds sent = {77, 5}) {
     return big_endian(sent.seconds, 4) + big_endian(sent.microseconds, 4) + big_endian(number, width / 8) +
@@ -44,6 +47,23 @@ Octets iperf2(std::int64_t number, Microseconds sent = {77, 5}) {
 // Before 2.0.10: the number has one half, and flags of another kind follow it.
 Octets old_iperf2(std::int32_t number) {
     return big_endian(static_cast<std::uint32_t>(number), 4) + big_endian(77, 4) + big_endian(5, 4) + Octets(24);
+}
+
+Octets little_endian(std::uint64_t value, unsigned octets) {
+    const Octets reversed = big_endian(value, octets);
+    return {reversed.rbegin(), reversed.rend()};
+}
+
+// The `number`th packet since this start of the stream, from 0 on, with so many octets in front of what tells of it.
+Octets trex(std::uint32_t number, std::uint16_t stream = 3, std::size_t before = 20, std::uint8_t start = 2) {
+    return Octets(before, 'x') + Octets{0xab, start} + little_endian(stream, 2) +
+           little_endian(std::uint32_t{0xfffffffe} + number, 4) + little_endian(0x0123456789abcdef, 8);
+}
+
+Octets master(std::uint32_t number, std::uint64_t sent_ns = 77, const std::string& letters = "RFC2544",
+              std::uint32_t stream = 0) {
+    return Octets(letters.begin(), letters.end()) + big_endian(number, 4) + big_endian(sent_ns, 8) +
+           big_endian(stream, 4) + Octets{1} + Octets(20, 0x55);
 }
 
 Octets frame_to(std::uint16_t port, const Octets& payload) {
@@ -159,6 +179,110 @@ TEST_F(SinkWatch, NoOtherSignatureIsLookedForThere) {
     EXPECT_SLOT(sink_, SINK_UDP, frame_to(iperf3_port, ours));
     for (const StreamFigures& stream : report().streams)
         EXPECT_EQ(stream.key.format, STREAM_IPERF3);
+}
+
+TEST_F(SinkWatch, TRexNumbersAreTheLastOctetsOfItsPackets) {
+    for (const unsigned number : {0U, 1U, 2U, 3U, 6U, 5U, 5U})
+        EXPECT_SLOT(sink_, SINK_UDP, frame_to(trex_port, trex(number)));
+    const StreamReport report = this->report();
+    ASSERT_EQ(report.streams.size(), 1U);
+    const StreamFigures& stream = report.streams[0];
+    EXPECT_EQ(stream_name(stream.key), "trex stream 3");
+    EXPECT_EQ(stream.frames, 7U);
+    EXPECT_EQ(stream.lost, 1U);
+    EXPECT_EQ(stream.late->count, 1U);
+    EXPECT_EQ(stream.duplicate, 1U);
+    EXPECT_FALSE(stream.delay) << "ticks of no known length";
+    EXPECT_FALSE(stream.iperf);
+}
+
+TEST_F(SinkWatch, AStreamOfTRexIsItsNumberWhateverItsPacketsLookLike) {
+    const std::size_t sizes[] = {0, 1, 2, 3, 30, 1400};
+    std::uint32_t number = 0;
+    for (const std::size_t before : sizes)
+        sink_.slot(Ethernet{} / Ipv4{.source = fmt::format("10.0.0.{}", number + 1), .options = 4 * (number % 2)} /
+                   Udp{.source = static_cast<std::uint16_t>(1000 + number), .destination = trex_port} /
+                   Payload{trex(number++, 7, before)});
+    sink_.slot(frame_to(trex_port, trex(0, 0x1234)));
+    const StreamReport report = this->report();
+    ASSERT_EQ(report.streams.size(), 2U);
+    EXPECT_EQ(report.streams[0].key.stream, 7);
+    EXPECT_EQ(report.streams[0].frames, std::size(sizes));
+    EXPECT_EQ(report.streams[0].lost, 0U);
+    EXPECT_EQ(report.streams[1].key.stream, 0x1234);
+}
+
+TEST_F(SinkWatch, TRexBeginsAnew) {
+    for (const std::uint8_t start : {2, 3})
+        for (std::uint32_t number = 0; number < 100; ++number)
+            if (number != 50)
+                sink_.slot(frame_to(trex_port, trex(number, 3, 20, start)));
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_EQ(stream.frames, 198U);
+    EXPECT_EQ(stream.restarts, 1U);
+    EXPECT_EQ(stream.lost, 2U);
+    EXPECT_EQ(stream.duplicate, 0U);
+}
+
+TEST_F(SinkWatch, Rfc2544MasterIsFollowedByFlowAndService) {
+    const auto send = [&](std::uint32_t number, const char* letters, std::uint32_t stream) {
+        EXPECT_SLOT(sink_, SINK_UDP, frame_to(master_port, master(number, 1'000'000 + number, letters, stream)));
+    };
+    for (const unsigned number : {0U, 1U, 2U, 3U, 6U, 5U, 5U}) {
+        send(number, "RFC2544", 0);
+        send(number * 2, "Y.1564 ", 8);
+    }
+    const StreamReport report = this->report();
+    ASSERT_EQ(report.streams.size(), 2U);
+    EXPECT_EQ(stream_name(report.streams[0].key), "rfc2544-master stream 0 10.0.0.1:40000 to 10.0.0.2:3842");
+    EXPECT_EQ(stream_name(report.streams[1].key), "rfc2544-master stream 8 10.0.0.1:40000 to 10.0.0.2:3842");
+    for (const StreamFigures& stream : report.streams) {
+        EXPECT_EQ(stream.frames, 7U);
+        EXPECT_EQ(stream.late->count, 1U);
+        EXPECT_EQ(stream.duplicate, 1U);
+        ASSERT_TRUE(stream.delay);
+        EXPECT_FALSE(stream.delay->of_tai);
+        EXPECT_EQ(stream.delay->frames, 6U) << "not the duplicate";
+    }
+    EXPECT_EQ(report.streams[0].lost, 1U);
+    EXPECT_EQ(report.streams[1].lost, 1U + 6U);
+}
+
+// The number stands still until it measures.
+TEST_F(SinkWatch, Rfc2544MasterWarmsUpWithDuplicates) {
+    for (int trial = 0; trial < 2; ++trial) {
+        for (int frame = 0; frame < 200; ++frame)
+            sink_.slot(frame_to(master_port, master(0)));
+        for (unsigned number = 0; number < 2000; ++number)
+            sink_.slot(frame_to(master_port, master(number)));
+    }
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_EQ(stream.frames, 4400U);
+    EXPECT_EQ(stream.duplicate, 400U);
+    EXPECT_EQ(stream.lost, 0U);
+    EXPECT_EQ(stream.stray, 0U);
+    EXPECT_EQ(stream.restarts, 1U);
+}
+
+TEST_F(SinkWatch, WhatHasNotTheFormatOfItsPortIsNotFollowed) {
+    Octets cut = trex(0);
+    cut.erase(cut.begin(), cut.end() - 15);
+    sink_.slot(frame_to(trex_port, cut));
+    sink_.slot(frame_to(trex_port, Octets(20, 0xaa)));
+    sink_.slot(frame_to(trex_port, Octets(20, 0xaa)) + trex(0)); // padding is no payload
+    sink_.slot(frame_to(trex_port, trex(0) + Octets{0}));
+    sink_.slot(frame_to(trex_port, Octets(14) + trex(0, 3, 0) + Octets(2)));
+    sink_.slot(Ethernet{} / Ipv4{.more_fragments = true} / Udp{.destination = trex_port} / Payload{trex(0)});
+    cut = master(0);
+    cut.resize(23);
+    sink_.slot(frame_to(master_port, cut));
+    sink_.slot(frame_to(master_port, cut) + Octets(10)); // padding is no payload
+    for (const char* letters : {"RFC2543", "SFC2544", "Y.1564!", "RFC564 ", "Y.12544"})
+        sink_.slot(frame_to(master_port, master(0, 77, letters)));
+    sink_.slot(frame_to(master_port, trex(0)));
+    sink_.slot(frame_to(iperf2_port + 1, trex(0)));
+    sink_.slot(frame_to(iperf2_port + 1, master(0)));
+    expect_nothing_followed();
 }
 
 // Whether the rest came is not known here.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // Beside a real iperf: the sink says what was lost before it, and what behind it, and both together are what iperf
-// misses.
+// misses. And the numbers of all other senders that --watch knows.
 
+#include "bpf/signature/ours.h"
+#include "bpf/signature/pktgen.h"
 #include "tests/harness/impairment.h"
 #include "tests/harness/iperf_reference.h"
 #include "tests/harness/packet.h"
@@ -13,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <regex>
@@ -296,6 +299,121 @@ TEST(Watch, WhereThePortIsTestTrafficItIsFollowedAndDropped) {
     EXPECT_EQ(passed(summary, "udp"), 0U);
 }
 
+// The `number`th frame of each format.
+struct WatchedFormat {
+    std::string name, stream;
+    bool is_timed;
+    Octets (*payload)(std::uint64_t number);
+};
+
+const WatchedFormat watched_formats[] = {
+    {"xdp-responder", "stream 5 from 192.0.2.1", false,
+     [](std::uint64_t number) {
+         return big_endian(OURS_MAGIC, 2) + big_endian(ours_check(5, number, 0), 2) + big_endian(5, 2) +
+                big_endian(number, 4) + big_endian(0, 4);
+     }},
+    {"pktgen", "pktgen 192.0.2.1:40000 to 192.0.2.2:7000", false,
+     [](std::uint64_t number) {
+         return big_endian(PKTGEN_MAGIC, 4) + big_endian(number, 4) + big_endian(77, 4) + big_endian(5, 4);
+     }},
+    {"iperf3", "iperf3 192.0.2.1:40000 to 192.0.2.2:7000", true,
+     [](std::uint64_t number) { return big_endian(77, 4) + big_endian(5, 4) + big_endian(number, 4) + Octets(9); }},
+    {"iperf3-32", "iperf3-32 192.0.2.1:40000 to 192.0.2.2:7000", true,
+     [](std::uint64_t number) { return big_endian(77, 4) + big_endian(5, 4) + big_endian(number, 4); }},
+    {"iperf3-64", "iperf3-64 192.0.2.1:40000 to 192.0.2.2:7000", true,
+     [](std::uint64_t number) { return big_endian(77, 4) + big_endian(5, 4) + big_endian(number, 8); }},
+    {"iperf2", "iperf2 192.0.2.1:40000 to 192.0.2.2:7000", true,
+     [](std::uint64_t number) { return big_endian(number, 4) + big_endian(77, 4) + big_endian(5, 4) + Octets(24); }},
+    {"trex", "trex stream 513", false,
+     [](std::uint64_t number) {
+         Octets sequence = big_endian(0xfffffffe + number, 4);
+         std::ranges::reverse(sequence);
+         return Octets(40, 'x') + Octets{0xab, 2, 0x01, 0x02} + sequence + Octets(8, 0x77);
+     }},
+    {"rfc2544-master", "rfc2544-master stream 6 192.0.2.1:40000 to 192.0.2.2:7000", true,
+     [](std::uint64_t number) {
+         return Octets{'Y', '.', '1', '5', '6', '4', ' '} + big_endian(number, 4) + big_endian(77'000'000'005, 8) +
+                big_endian(6, 4) + Octets{1};
+     }},
+};
+
+struct WatchedRun {
+    WatchedFormat format;
+    std::string engine;
+    friend std::ostream& operator<<(std::ostream& out, const WatchedRun& run) {
+        return out << run.format.name << " in " << run.engine;
+    }
+};
+
+class WatchFormat : public testing::TestWithParam<WatchedRun> {};
+
+// On their way up the stack; and, in the other engine, in its sockets.
+TEST_P(WatchFormat, IsFollowedToTheFrame) {
+    const WatchedFormat& format = GetParam().format;
+    constexpr std::uint64_t numbers = 600, held_back = 16;
+    const Lab lab({.addresses = true});
+    PacketSocket sender(lab.tester, lab.from().name);
+    const bool is_taken = GetParam().engine == "af_xdp";
+    Arguments arguments{"--watch", "udp/7000:" + format.name, "--engine", GetParam().engine};
+    if (is_taken)
+        arguments.insert(arguments.end(), {"--port", "7000"});
+    Sink sink(lab, arguments);
+    std::uint64_t sent = 0, lost = 0, late = 0, duplicate = 0;
+    const auto send = [&](std::uint64_t number) {
+        sender.send(Ethernet{} / Ipv4{.source = "192.0.2.1", .destination = "192.0.2.2"} /
+                    Udp{.source = 40'000, .destination = 7000} / Payload{format.payload(number)});
+        ++sent;
+    };
+    // Behind each that is held back come the next fifteen.
+    for (std::uint64_t number = 1; number <= numbers + held_back; ++number) {
+        const std::uint64_t behind = number - held_back;
+        if (number > held_back && behind % 100 == 30) {
+            send(behind);
+            ++late;
+        }
+        if (number > numbers || number % 100 == 30)
+            continue;
+        if (number % 50 == 7) {
+            ++lost;
+            continue;
+        }
+        send(number);
+        if (number % 60 == 11) {
+            send(number);
+            ++duplicate;
+        }
+    }
+    const Json summary = sink.end();
+    ASSERT_EQ(streams_of(summary).size(), 1U);
+    const Json& stream = streams_of(summary)[0];
+    EXPECT_EQ(stream["name"], format.stream);
+    EXPECT_EQ(stream["format"], format.name);
+    EXPECT_EQ(stream["frames"], sent);
+    EXPECT_EQ(stream["lost"], lost);
+    EXPECT_EQ(stream["late"], late);
+    EXPECT_EQ(stream["late_extent_max"], held_back - 1);
+    EXPECT_EQ(stream["duplicate"], duplicate);
+    EXPECT_EQ(stream["stray"], 0U);
+    EXPECT_EQ(stream["restarts"], 0U);
+    EXPECT_EQ(stream.contains("jitter_ns"), format.is_timed);
+    EXPECT_EQ(test_frames(summary), is_taken ? sent : 0);
+    EXPECT_EQ(passed(summary, "udp"), is_taken ? 0 : sent);
+}
+
+std::vector<WatchedRun> watched_runs() {
+    std::vector<WatchedRun> runs;
+    for (const WatchedFormat& format : watched_formats)
+        for (const char* engine : {"xdp", "af_xdp"})
+            runs.push_back({format, engine});
+    return runs;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, WatchFormat, testing::ValuesIn(watched_runs()), [](const auto& run) {
+    std::string name = run.param.format.name + "_" + run.param.engine;
+    std::ranges::replace(name, '-', '_');
+    return name;
+});
+
 // As iperf3 would send them.
 void send_iperf3(PacketSocket& sender, std::uint16_t port, std::uint64_t number, unsigned width = 32) {
     const Octets payload =
@@ -355,7 +473,7 @@ TEST(Watch, LossIsInTheSummaryForPeople) {
         << out;
     EXPECT_TRUE(contains(out, "; as iperf reckons: lost 10/100, out of order 0, jitter ")) << out;
     EXPECT_TRUE(contains(out, "  lost where       wire 10, NIC 0, program 0\n    wire: ")) << out;
-    EXPECT_TRUE(contains(out, "  stamps           iperf's sender, before its socket (a clock of its own), to XDP, "))
+    EXPECT_TRUE(contains(out, "  stamps           another's sender, before its socket (a clock of its own), to XDP, "))
         << out;
     EXPECT_TRUE(contains(out, "\nbehind the program, of all ports together:\n  lost where       stack 0, socket 0\n"))
         << out;

@@ -123,6 +123,27 @@ TEST_F(Follow, KnowsHowManyTimesItTook) {
     EXPECT_EQ(settled.delay.sum, 159 * 700 + 75 + 5);
 }
 
+TEST_F(Follow, ReadsTheEndOfALongFrame) {
+    const watch_port watch{.port = 7000, .format = STREAM_TREX};
+    table_.watch = &watch;
+    table_.watch_count = 1;
+    FrameSpec long_spec = spec();
+    long_spec.sizes = {9022};
+    long_spec.destination_ports = {7000, 7000};
+    const sink_arrival arrival{.ns = 1};
+    for (std::uint8_t number = 0; number < 3; ++number) {
+        std::vector<std::uint8_t> frame = build_frame(long_spec, number);
+        const std::uint8_t trailer[16] = {0xab, 2, 0x34, 0x12, static_cast<std::uint8_t>(10 + number)};
+        std::ranges::copy(trailer, frame.end() - 16);
+        follow(frame, &arrival);
+    }
+    EXPECT_EQ(only_stream().key.stream, 0x1234);
+    sequence numbers = rests_[only_place()].sequence;
+    sequence_follow(&numbers, &only_stream().head);
+    EXPECT_EQ(sequence_packets(&numbers), 3U);
+    EXPECT_EQ(numbers.missing, 0U);
+}
+
 TEST_F(Follow, TakesTheTimeItselfWhereNobodyDid) {
     timespec now{};
     clock_gettime(CLOCK_TAI, &now);

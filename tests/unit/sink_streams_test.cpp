@@ -208,6 +208,11 @@ TEST(StreamName, SaysWhoSends) {
     key.source_port = htons(1024);
     key.destination_port = htons(9);
     EXPECT_EQ(stream_name(key), "pktgen 10.0.0.1:1024 to 10.0.0.2:9");
+    key.stream = 5;
+    key.format = STREAM_RFC2544_MASTER;
+    EXPECT_EQ(stream_name(key), "rfc2544-master stream 5 10.0.0.1:1024 to 10.0.0.2:9");
+    key.format = STREAM_TREX;
+    EXPECT_EQ(stream_name(key), "trex stream 5");
 }
 
 } // namespace
