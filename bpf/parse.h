@@ -60,6 +60,7 @@ struct frame {
 	__u32 payload_bytes;
 	__u32 ethertype;                /* the last one, in network order; below 1536 an IEEE 802.3 length */
 	__u32 destination_port;         /* UDP only; 0 otherwise */
+	__be32 source4;                 /* IPv4 only */
 	__u32 ip;                       /* 4, 6, or 0; if set, the whole IP header can be read at l3 */
 	__u32 protocol;                 /* of IP, behind the extension headers */
 	__u32 fragment;                 /* enum parse_fragment */
@@ -153,6 +154,7 @@ static __always_inline enum parse_fault parse_ipv4(struct frame *f, struct span 
 	}
 
 	f->ip = 4;
+	f->source4 = ip->saddr;
 	f->protocol = ip->protocol;
 	f->l3_bytes = total;
 	f->l4_bytes = f->payload_bytes = total - header;

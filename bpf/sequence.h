@@ -8,8 +8,8 @@
  *            ^ open_run: lost numbers at its end                                   ^ next
  *
  * A number that is missing in the window may still come: then it was late (RFC 4737). What leaves the window unset is
- * lost, and a row of such numbers is a loss period (RFC 3357). A number in the usual order moves the head alone, by at most
- * 63, and is marked in the window with the next one that does not. How many came at all is not counted but follows:
+ * lost, and a row of such numbers is a loss period (RFC 3357). A number in the usual order moves the head alone, by less than
+ * SEQUENCE_STRIDE, and is marked in the window with the next one that does not. How many came at all is not counted but follows:
  * next - first - missing.
  *
  * Numbers on the wire have 32 bits; here they have 64, by the distance to the one that is expected. They begin above 2^32,
@@ -23,6 +23,7 @@
 enum {
 	SEQUENCE_WORDS = 16,
 	SEQUENCE_WINDOW = 64 * SEQUENCE_WORDS,
+	SEQUENCE_STRIDE = 256,  /* the first of so many numbers is not left to the head: a power of two, from 64 to the window */
 	SEQUENCE_GAPS = 16,     /* how many gaps back the extent of a late packet is known */
 	SEQUENCE_BURSTS = 32,   /* loss periods by length: 1, 2, 3-4, 5-8, ... */
 	SEQUENCE_CONFIRM = 64,  /* how far behind a doubtful number the next one may be, and how low one is that begins anew */
@@ -113,16 +114,6 @@ static __always_inline __u32 sequence_taken(const struct sequence *q, const stru
 	return low32(head->expected - q->next);
 }
 
-/* Marks what the head took. It lies in one word: the first number of each is none that the head takes. */
-static __always_inline void sequence_follow(struct sequence *q, const struct sequence_head *head)
-{
-	__u64 next = q->next + sequence_taken(q, head);
-
-	if (next != q->next)
-		*sequence_word(q, next - 1) |= (sequence_bit(next - 1) << 1) - sequence_bit(q->next);
-	q->next = next;
-}
-
 verified_apart int sequence_close_period(struct sequence *q)
 {
 	__u64 longest = 1;
@@ -152,6 +143,35 @@ verified_apart int sequence_retire(struct sequence *q, __u64 word)
 			q->open_run++;
 	}
 	return 0;
+}
+
+/* What the head took came: from `next` to the one before `end`. It lies in as few words as SEQUENCE_STRIDE does. */
+verified_apart int sequence_mark(struct sequence *q, __u64 end)
+{
+	if (!q)
+		return 0;
+	for (__u32 i = 0; i < SEQUENCE_STRIDE / 64 && q->next < end; i++) {
+		__u64 *word = sequence_word(q, q->next), first = sequence_bit(q->next), behind = (q->next | 63) + 1;
+
+		if (first == 1) { /* the word's first number */
+			sequence_retire(q, *word);
+			*word = 0;
+		}
+		if (behind > end)
+			behind = end;
+		*word |= (sequence_bit(behind - 1) << 1) - first;
+		q->next = behind;
+	}
+	return 0;
+}
+
+/* Marks what the head took. */
+static __always_inline void sequence_follow(struct sequence *q, const struct sequence_head *head)
+{
+	__u32 taken = sequence_taken(q, head);
+
+	if (taken)
+		sequence_mark(q, q->next + taken);
 }
 
 static __always_inline void sequence_begin(struct sequence *q, __u64 number)
@@ -340,7 +360,7 @@ static __always_inline int sequence_judge(struct sequence *q, __u32 wire, __u64 
 	return number >= q->next ? sequence_forward(q, number) : sequence_backward(q, number);
 }
 
-/* All that is not simply the next number, and the first of every 64 that is. */
+/* All that is not simply the next number, and the first of every SEQUENCE_STRIDE that is. */
 verified_apart int sequence_unusual(struct sequence *q, struct sequence_head *head, __u32 wire, __u64 idle_ns)
 {
 	int kind;
@@ -359,16 +379,16 @@ static __always_inline void sequence_hold(const struct sequence *q, struct seque
 	head->expected = low32(q->next) | SEQUENCE_HELD;
 }
 
-/* Not the first of every 64. */
+/* Not the first of every SEQUENCE_STRIDE. */
 static __always_inline int sequence_is_usual(const struct sequence_head *head, __u32 wire)
 {
-	return wire == head->expected && wire & 63;
+	return wire == head->expected && wire & (SEQUENCE_STRIDE - 1);
 }
 
 static __always_inline void sequence_take_usual(struct sequence_head *head, __u32 wire, __u64 now_ns)
 {
 	head->last_ns = now_ns;
-	head->expected = wire + 1ULL; /* behind the last one, SEQUENCE_HELD: 0 is the first of 64 anyway */
+	head->expected = wire + 1ULL; /* behind the last one, SEQUENCE_HELD: 0 is such a first one anyway */
 }
 
 /* `now_ns`: of any clock. Where it is set, a gap or a duplicate of that moment may be taken for what it is not. */

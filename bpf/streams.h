@@ -20,6 +20,8 @@
 #include "signature/trex.h"
 
 enum { STREAM_PROBES = 64 };
+/* From one place that a stream may have to the next: odd, and far in a table of any size, out of a row that is taken. */
+#define STREAM_STRIDE 0x9e3779b1u
 
 /* ---- where the streams are: of whoever includes this ---- */
 
@@ -61,10 +63,13 @@ static __always_inline int stream_key_equal(const struct stream_key *a, const st
 	return !difference;
 }
 
-/* A stream's first place. */
+/*
+ * A stream's first place. Streams of one source that are numbered in a row lie in a row: none is in another's place, and few
+ * pages of memory hold them.
+ */
 static __always_inline __u32 stream_hash4(__u32 stream, __u32 address)
 {
-	return (__u32)((address ^ (__u64)stream << 32) * 0x9e3779b97f4a7c15ULL >> 40);
+	return (__u32)(address * 0x9e3779b97f4a7c15ULL >> 42) + stream;
 }
 
 static __always_inline __u32 stream_hash(const struct stream_key *key)
@@ -78,7 +83,9 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 
 static __always_inline __u32 stream_place(__u32 table, __u32 hash)
 {
-	return table * stream_slots() + (hash & (stream_slots() - 1));
+	__u32 slots = stream_slots();
+
+	return table * slots + (hash & (slots - 1));
 }
 
 /* Any frame of the stream that is at `place`: what its number was, enum sequence_kind. */
@@ -229,7 +236,7 @@ verified_apart int stream_take(const struct stream_packet *packet)
 	table = packet->table;
 	hash = stream_hash(&packet->key);
 	for (__u32 i = 0; i < STREAM_PROBES; i++) {
-		place = stream_place(table, hash + i);
+		place = stream_place(table, hash + i * STREAM_STRIDE);
 		stream = stream_at(place);
 		if (!stream)
 			return 0; /* cannot be */
@@ -250,15 +257,6 @@ verified_apart int stream_take(const struct stream_packet *packet)
 		stream_count(stream, place, (__u32)packet->number, (__u32)packet->sent);
 	}
 	return 0;
-}
-
-/*
- * The key of our own stream over IPv4, as far as it is not 0, in one word of a little-endian machine. On another machine
- * it is no stream's, and stream_take() finds the stream.
- */
-static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
-{
-	return stream | STREAM_OURS << 16 | 4 << 24 | (__u64)source << 32;
 }
 
 /* When the frame says it was sent, or 1 if it says so in another's way; 0: it does not. stream_follow() looks closer. */
@@ -387,22 +385,35 @@ static __attribute__((noinline)) int stream_read_of_port(const __u8 *payload, co
 }
 
 /*
+ * The key of our own stream over IPv4, as far as it is not 0, in one word of a little-endian machine. On another machine
+ * it is no stream's, and stream_take() finds the stream.
+ */
+static __always_inline __u64 stream_key_word(__u32 stream, __be32 source)
+{
+	return stream | STREAM_OURS << 16 | 4 << 24 | (__u64)source << 32;
+}
+
+/*
  * Our own stream over IPv4 that lies at its first place. Looked up before all else is read, so that nothing but where the
  * payload is has to be kept meanwhile. 0: it is anything else, and nothing has happened.
  */
-static __always_inline int stream_follow_plain(const struct frame *f, struct span s, const struct iphdr *ip4,
-					       const __u8 *payload, __u32 table)
+static __always_inline int stream_follow_plain(const struct frame *f, struct span s, __u32 table)
 {
-	struct stream *found;
+	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	__u32 place, stream, sequence, sent;
+	struct stream *found;
+	const __u8 *payload;
 	__u64 key;
 
-	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end || f->ip != 4 || !FRAME_FITS(ip4, s))
+	keep_pointer(udp);
+	payload = (const __u8 *)(udp + 1);
+	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->ip != 4 || f->payload_bytes < OURS_LENGTH ||
+	    payload + OURS_LENGTH > s.end || *(const word16 *)payload != to_net16(OURS_MAGIC))
 		return 0;
 	stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
-	key = stream_key_word(stream, ip4->saddr);
+	key = stream_key_word(stream, f->source4);
 	keep_pointer(key);
-	place = stream_place(table, stream_hash4(stream, ip4->saddr));
+	place = stream_place(table, stream_hash4(stream, f->source4));
 	found = stream_at(place);
 	if (unlikely(!found || *(const word64 *)&found->key != key))
 		return 0;
@@ -419,19 +430,16 @@ static __always_inline int stream_follow_plain(const struct frame *f, struct spa
 static __always_inline void stream_follow(const struct frame *f, struct span s, __u32 table)
 {
 	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
-	const struct iphdr *ip4 = FRAME_AT(struct iphdr, s, f->l3);
 	__u32 format, stream = 0, sequence = 0, sent = 0;
 	struct stream_packet *packet;
 	const __u8 *payload;
 
+	if (likely(stream_follow_plain(f, s, table)))
+		return;
 	keep_pointer(udp);
-	keep_pointer(ip4);
 	payload = (const __u8 *)(udp + 1);
 	if (f->protocol != IPPROTO_UDP || f->fragment == FRAGMENT_LATER || f->payload_bytes < PKTGEN_SEQUENCED_LENGTH ||
 	    payload + PKTGEN_SEQUENCED_LENGTH > s.end)
-		return;
-	if (likely(*(const word16 *)payload == to_net16(OURS_MAGIC)) &&
-	    likely(stream_follow_plain(f, s, ip4, payload, table)))
 		return;
 	format = stream_watched(f->destination_port);
 	if (stream_is_of_port(format)) {

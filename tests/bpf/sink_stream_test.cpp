@@ -9,6 +9,7 @@
 #include "tests/harness/sender_frames.h"
 
 #include <bpf/bpf.h>
+#include <fmt/format.h>
 
 #include <ctime>
 #include <random>
@@ -143,6 +144,22 @@ TEST_F(SinkStream, WhatExceedsTheTableIsCounted) {
     EXPECT_EQ(report.sum().frames, 2U * slots);
     EXPECT_EQ(report.sum().lost, 0U);
     EXPECT_EQ(report.no_room, 10U);
+}
+
+// A source's streams lie in a row, and rows meet.
+TEST_F(SinkStream, HalfATableHasRoomForTheStreamsOfAnySources) {
+    constexpr unsigned streams = 512;
+    for (const unsigned a_source : {1U, 32U, 200U}) {
+        SinkCheck sink({.stream_slots = 2 * streams});
+        for (unsigned i = 0; i < streams; ++i) {
+            const unsigned source = i / a_source;
+            const Octets frame = Ethernet{} / Ipv4{.source = fmt::format("10.1.{}.{}", source / 256, source % 256)} /
+                                 Udp{} / Payload{ours(i % a_source, 0)};
+            sink.program().run(frame);
+        }
+        EXPECT_EQ(sink.program().streams().streams.size(), streams);
+        EXPECT_EQ(sink.program().streams().no_room, 0U);
+    }
 }
 
 TEST_F(SinkStream, HistogramsHaveEveryFrameOnce) {

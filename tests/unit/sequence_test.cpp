@@ -59,6 +59,27 @@ class Stream {
     std::uint64_t now_ = 1'000'000'000;
 };
 
+// A number in the usual order is marked in the window later, and with others: wherever such a row begins and ends.
+TEST(Sequence, WhatCameInOrderIsInTheWindow) {
+    constexpr std::uint32_t longest = 600;
+    for (const std::uint32_t first : {0U, 1U, 63U, 64U, 200U, 255U, 256U, 257U, 1000U}) {
+        for (std::uint32_t length = 1; length <= longest; length += 61) {
+            Stream stream;
+            stream.take_range(first, length);
+            stream.take(first + length + 1); // one is lost behind them
+            for (std::uint32_t number = first + 1; number < first + length; number += 7)
+                EXPECT_EQ(stream.take(number), SEQUENCE_DUPLICATE) << first << "+" << length << ": " << number;
+            EXPECT_EQ(stream.lost(), 1U);
+            stream.take_range(first + length + 2, SEQUENCE_WINDOW + 100);
+            EXPECT_EQ(stream.lost(), 1U);
+            const sequence settled = stream.settled();
+            EXPECT_EQ(settled.period_count, 1U) << first << "+" << length;
+            EXPECT_EQ(settled.period_max, 1U);
+            EXPECT_EQ(settled.restarts + settled.stray, 0U);
+        }
+    }
+}
+
 TEST(Sequence, Rfc4737ReorderedWithExtentFour) { // section 7.2: packet 4 arrives behind 8
     Stream stream;
     stream.take_all({1, 2, 3, 5, 6, 7, 8, 4, 9, 10});
