@@ -2,6 +2,7 @@
 //
 // As an unprivileged user with the capabilities that a command needs, and with one of them missing.
 
+#include "tests/harness/folder.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
@@ -9,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 
 namespace responder::test {
@@ -23,15 +23,12 @@ const std::vector<std::string> four{"bpf", "net_admin", "net_raw", "perfmon"};
 class Capabilities : public testing::Test {
   protected:
     Capabilities() {
-        std::string pattern = "/tmp/xdp-sink-test.XXXXXX";
-        folder_ = mkdtemp(pattern.data());
-        chmod(folder_.c_str(), 0755);
+        chmod(folder_.path().c_str(), 0755);
         for (const std::filesystem::path command : {TEST_XDP_SINK, TEST_XDP_GEN}) {
-            std::filesystem::copy(command, folder_);
-            chmod((folder_ / command.filename()).c_str(), 0755);
+            std::filesystem::copy(command, folder_.path());
+            chmod((folder_ / command.filename().string()).c_str(), 0755);
         }
     }
-    ~Capabilities() override { std::filesystem::remove_all(folder_); }
 
     Arguments as_nobody(const std::vector<std::string>& capabilities, const char* command = "xdp-sink") const {
         std::string list = "-all";
@@ -53,11 +50,11 @@ class Capabilities : public testing::Test {
                 "sh",
                 "-c",
                 "shift; exec \"$0\" \"$@\"",
-                (folder_ / command).string()};
+                folder_ / command};
     }
 
   private:
-    std::filesystem::path folder_;
+    Folder folder_;
 };
 
 void count_some(const Lab& lab, Sink& sink) {

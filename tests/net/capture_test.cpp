@@ -2,59 +2,21 @@
 //
 // --pcap: what is in the file is what was sent, octet by octet, and what the disk does is no matter of the measurement.
 
-#include "loader/generate/frame_spec.h"
+#include "tests/harness/folder.h"
 #include "tests/harness/packet.h"
 #include "tests/harness/pcapng_reader.h"
 #include "tests/net/sink.h"
 
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <sched.h>
 #include <set>
 
 namespace responder::test {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace packet;
-
-// Goes with everything in it. `octets`: it is a file system of its own, with so much room.
-class Folder {
-  public:
-    explicit Folder(std::uint64_t octets = 0) : is_mounted_(octets != 0) {
-        std::string pattern = fs::temp_directory_path() / "capture-XXXXXX";
-        if (mkdtemp(pattern.data()) == nullptr)
-            throw std::runtime_error("mkdtemp");
-        path_ = pattern;
-        if (!is_mounted_)
-            return;
-        // In a mount namespace of this process, of which nothing is left when it ends.
-        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-            mount("none", pattern.c_str(), "tmpfs", 0, ("size=" + std::to_string(octets)).c_str()) != 0)
-            throw std::runtime_error("mount a tmpfs");
-    }
-    ~Folder() {
-        if (is_mounted_)
-            umount2(path_.c_str(), MNT_DETACH);
-        fs::remove_all(path_);
-    }
-    std::string operator/(const std::string& name) const { return path_ / name; }
-    std::vector<std::string> files() const { // sorted
-        std::vector<std::string> names;
-        for (const auto& entry : fs::directory_iterator(path_))
-            names.push_back(entry.path());
-        std::ranges::sort(names);
-        return names;
-    }
-
-  private:
-    fs::path path_;
-    bool is_mounted_;
-};
 
 std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(
@@ -67,15 +29,6 @@ std::vector<Octets> octets_of(const PcapngFile& file) {
     for (const PcapngPacket& packet : file.packets)
         all.push_back(packet.octets);
     return all;
-}
-
-FrameSpec spec_of(const Lab& lab) {
-    FrameSpec spec;
-    spec.source_mac = lab.from().mac;
-    spec.destination_mac = lab.to().mac;
-    spec.source = *IpAddress::parse("198.18.0.1");
-    spec.destination = *IpAddress::parse("198.18.0.2");
-    return spec;
 }
 
 Arguments capture_into(const std::string& file, Arguments more = {}) {
@@ -248,15 +201,15 @@ TEST(CaptureFiles, KeepsTheNewestOfTheirSize) {
     EXPECT_EQ(summary["capture"]["files"], 5U);
     const std::vector<std::string> files = folder.files();
     ASSERT_EQ(files.size(), 2U);
-    EXPECT_EQ(summary["capture"]["file"], files[1]);
+    EXPECT_EQ(summary["capture"]["file"], folder / files[1]);
     std::uint64_t numbered = 0;
     for (const std::string& name : files) {
-        const PcapngFile file = read_pcapng(name);
+        const PcapngFile file = read_pcapng(folder / name);
         EXPECT_LE(file.size, 1'000'000U);
         EXPECT_FALSE(file.packets.empty());
         numbered += file.packets.size();
     }
-    EXPECT_EQ(read_pcapng(files[1]).statistics.at(0).number(8), 3000U);
+    EXPECT_EQ(read_pcapng(folder / files[1]).statistics.at(0).number(8), 3000U);
     EXPECT_GT(numbered, 600U) << "a file but the last is full";
 }
 

@@ -3,7 +3,6 @@
 // Delays: frames of xdp-gen's making that say when they were sent, or something else.
 
 #include "bpf/signature/ours.h"
-#include "loader/generate/frame_spec.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
@@ -15,26 +14,14 @@
 namespace responder::test {
 namespace {
 
-// Both engines come to the same.
-class Delay : public testing::TestWithParam<const char*> {
-  protected:
-    static Arguments with_engine(Arguments arguments) {
-        arguments.insert(arguments.end(), {"--engine", GetParam()});
-        return arguments;
-    }
-};
-INSTANTIATE_TEST_SUITE_P(Engine, Delay, testing::Values("xdp", "af_xdp"),
-                         [](const auto& engine) { return std::string(engine.param); });
+class Delay : public EachEngine {};
+INSTANTIATE_TEST_SUITE_P(Engine, Delay, each_engine, engine_name);
 
 const Json& first_stream(const Json& summary) { return summary["ports"][0]["streams"]["list"][0]; }
 
 // Sends frames 0 to `count` - 1 of one stream, each as much later than it says as `shift_ns` has it.
 void send_stamped(const Lab& lab, std::uint32_t count, const std::function<std::int64_t(std::uint32_t)>& shift_ns) {
-    FrameSpec spec;
-    spec.source_mac = lab.from().mac;
-    spec.destination_mac = lab.to().mac;
-    spec.source = *IpAddress::parse("198.18.0.1");
-    spec.destination = *IpAddress::parse("198.18.0.2");
+    const FrameSpec spec = spec_of(lab);
     PacketSocket sender(lab.tester, "tx1");
     for (std::uint32_t number = 0; number < count; ++number) {
         timespec now{};

@@ -3,7 +3,6 @@
 // The AF_XDP engine: that sockets get what the program counts, whatever its form and mode, and that what they do not
 // get has a counter. What the streams of their frames come to is in streams_test.cpp, for both engines.
 
-#include "loader/generate/frame_spec.h"
 #include "loader/netdev.h"
 #include "loader/xsk.h"
 #include "tests/harness/packet.h"
@@ -35,15 +34,6 @@ void expect_adds_up(const Json& summary) {
     EXPECT_EQ(of_sockets(summary, "not_delivered"), 0U);
 }
 
-FrameSpec spec_of(const Lab& lab, const char* source, const char* destination) {
-    FrameSpec spec;
-    spec.source_mac = lab.from().mac;
-    spec.destination_mac = lab.to().mac;
-    spec.source = *IpAddress::parse(source);
-    spec.destination = *IpAddress::parse(destination);
-    return spec;
-}
-
 TEST(Engine, SaysWhatItObtained) {
     const Lab lab;
     Sink sink(lab, af_xdp_and({"--verbose"}));
@@ -62,7 +52,7 @@ TEST(Engine, SaysWhatItObtained) {
 
 TEST(Engine, TwoQueuesHaveASocketEach) {
     const Lab lab({.queues = 2});
-    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    FrameSpec spec = spec_of(lab);
     spec.source_ports = {1000, 1031}; // by which a flow's queue is chosen
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, af_xdp);
@@ -91,7 +81,7 @@ TEST(Engine, PassesAndAnswersWhatTheOtherDoes) {
 
 TEST(Engine, FindsEachOctetThatIsWrong) {
     const Lab lab;
-    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    FrameSpec spec = spec_of(lab);
     spec.sizes = {256};
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, af_xdp, {.json = false});
@@ -135,7 +125,7 @@ Bytes tagged(Bytes frame, unsigned tags) {
 
 TEST(Engine, TaggedFrames) {
     const Lab lab;
-    const FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    const FrameSpec spec = spec_of(lab);
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, af_xdp);
     for (std::uint64_t number = 0; number < 90; ++number)
@@ -151,7 +141,7 @@ TEST(Engine, TaggedFrames) {
 // Longer than a page: the program gets them in pieces, and the socket too.
 TEST(Engine, JumboFrames) {
     const Lab lab({.mtu = 9000});
-    FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    FrameSpec spec = spec_of(lab);
     spec.sizes = {9018};
     FrameSpec small = spec;
     small.sizes = {64};
@@ -171,7 +161,7 @@ TEST(Engine, JumboFrames) {
 
 TEST(Engine, GenericMode) {
     const Lab lab;
-    const FrameSpec spec = spec_of(lab, "198.18.0.1", "198.18.0.2");
+    const FrameSpec spec = spec_of(lab);
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, af_xdp_and({"--mode", "generic"}));
     for (std::uint64_t number = 0; number < 100; ++number)

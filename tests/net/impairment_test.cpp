@@ -78,7 +78,7 @@ Fate fate_of(std::uint64_t number, std::uint64_t count) {
     return Fate::pass;
 }
 
-class ImpairedLink : public testing::TestWithParam<const char*> { // the engine
+class ImpairedLink : public EachEngine {
   protected:
     static void expect_found(std::uint64_t count, unsigned streams, Arguments sent);
 };
@@ -86,8 +86,7 @@ class ImpairedLink : public testing::TestWithParam<const char*> { // the engine
 void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments sent) {
     const Lab lab({.middle = true});
     Impairment link(lab, [&](std::uint64_t number) { return fate_of(number, count); });
-    const std::string engine = GetParam();
-    Sink sink(lab, {"--engine", engine});
+    Sink sink(lab, with_engine({}));
     for (const std::string& argument :
          Arguments{"--count", std::to_string(count), "--streams", std::to_string(streams), "--rate", "20000"})
         sent.push_back(argument);
@@ -127,7 +126,7 @@ void ImpairedLink::expect_found(std::uint64_t count, unsigned streams, Arguments
         EXPECT_EQ(stream["duplicate"], expected.duplicate);
         EXPECT_EQ(stream["stray"], 0U);
         EXPECT_EQ(stream["restarts"], 0U);
-        if (engine != "af_xdp") // only sockets get the payload to user space
+        if (GetParam() != std::string("af_xdp")) // only sockets get the payload to user space
             continue;
         EXPECT_EQ(stream["payload_proved_frames"], expected.frames);
         EXPECT_EQ(stream["payload_wrong_frames"], wrong_payloads[number]);
@@ -143,8 +142,7 @@ TEST_P(ImpairedLink, IsFoundToTheFrameOfIpv6InAVlan) {
 
 TEST_P(ImpairedLink, IsFoundToTheFrameOfOneStream) { expect_found(40'000, 1, {}); }
 
-INSTANTIATE_TEST_SUITE_P(Engine, ImpairedLink, testing::Values("xdp", "af_xdp"),
-                         [](const auto& engine) { return std::string(engine.param); });
+INSTANTIATE_TEST_SUITE_P(Engine, ImpairedLink, each_engine, engine_name);
 
 // The link itself, octet by octet.
 TEST(Impairment, DamagesOneBitWhereItShould) {

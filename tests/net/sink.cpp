@@ -108,6 +108,12 @@ void expect_balanced(const Json& port) {
             << port.dump();
 }
 
+Json summary_of_stream(const std::string& out) {
+    const Json last = Json::parse(out.substr(out.rfind('\n', out.size() - 2) + 1));
+    EXPECT_EQ(last.at("event"), "summary");
+    return last;
+}
+
 Json generate(const Lab& lab, Arguments arguments, std::size_t port) {
     Arguments argv{TEST_XDP_GEN, lab.tester_ports.at(port).name, "--json", "--quiet"};
     if (std::ranges::find(arguments, "--dst-mac") == arguments.end()) {
@@ -144,6 +150,15 @@ std::uint64_t Traffic::end() {
     return frames_sent(Json::parse(process_.out()));
 }
 
+FrameSpec spec_of(const Lab& lab, const std::string& source, const std::string& destination) {
+    FrameSpec spec;
+    spec.source_mac = lab.from().mac;
+    spec.destination_mac = lab.to().mac;
+    spec.source = *IpAddress::parse(source);
+    spec.destination = *IpAddress::parse(destination);
+    return spec;
+}
+
 void expect_refused(const Lab& lab, Arguments arguments, int code, std::initializer_list<std::string> words,
                     Sink::Options options) {
     std::vector<XdpPrograms> before;
@@ -174,7 +189,15 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 Json link_of(const Namespace& where, const std::string& interface) {
-    return Json::parse(where.run({"ip", "-d", "-j", "link", "show", "dev", interface})).at(0);
+    return Json::parse(where.run({"ip", "-d", "-s", "-j", "link", "show", "dev", interface})).at(0);
+}
+
+bool receives(const Lab& lab, std::uint64_t frames) {
+    const auto received = [&]() -> std::uint64_t {
+        return link_of(lab.responder, lab.to().name).at("stats64").at("rx").at("packets");
+    };
+    const std::uint64_t before = received();
+    return eventually([&] { return received() >= before + frames; });
 }
 
 bool feature_on(const Namespace& where, const std::string& interface, const std::string& feature) {

@@ -5,9 +5,11 @@
 
 #pragma once
 
+#include "loader/generate/frame_spec.h"
 #include "tests/harness/lab.h"
 #include "tests/harness/process.h"
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
@@ -64,6 +66,9 @@ std::map<std::string, std::uint64_t> sizes(const Json& summary, std::size_t port
 // All slots add up to what the program saw and to what the NIC received; queues and sizes to the test frames.
 void expect_balanced(const Json& port);
 
+// The last line of --json-stream's.
+Json summary_of_stream(const std::string& out);
+
 // xdp-gen on the tester's port of that number, to the responder's; returns its summary. Expects that it exits with 0.
 Json generate(const Lab& lab, Arguments arguments, std::size_t port = 0);
 std::uint64_t frames_sent(const Json& generated);
@@ -78,6 +83,22 @@ class Traffic {
     Process process_;
 };
 
+// A description of frames from the first pair's tester to its responder.
+FrameSpec spec_of(const Lab& lab, const std::string& source = "198.18.0.1",
+                  const std::string& destination = "198.18.0.2");
+
+// Both engines come to the same: a fixture of tests that run with each, by
+// INSTANTIATE_TEST_SUITE_P(Engine, ..., each_engine, engine_name).
+class EachEngine : public testing::TestWithParam<const char*> {
+  protected:
+    static Arguments with_engine(Arguments arguments) {
+        arguments.insert(arguments.end(), {"--engine", GetParam()});
+        return arguments;
+    }
+};
+inline const auto each_engine = testing::Values("xdp", "af_xdp");
+inline std::string engine_name(const testing::TestParamInfo<const char*>& engine) { return engine.param; }
+
 // `xdp-sink` that must fail before it attaches: expects the code, nothing on stdout, one line on stderr that has all of
 // these words, and no program left on any of the responder's ports beyond those that were there.
 void expect_refused(const Lab& lab, Arguments arguments, int code, std::initializer_list<std::string> words,
@@ -86,8 +107,10 @@ void expect_refused(const Lab& lab, Arguments arguments, int code, std::initiali
 bool contains(const std::string& text, const std::string& part);
 std::size_t count_of(const std::string& text, const std::string& part);
 
-// `ip -d -j link show`, one object.
+// `ip -d -s -j link show`, one object.
 Json link_of(const Namespace& where, const std::string& interface);
+// Whether so many more frames come to the responder's first port.
+bool receives(const Lab& lab, std::uint64_t frames);
 bool feature_on(const Namespace& where, const std::string& interface, const std::string& feature); // as in ethtool -k
 
 } // namespace responder::test

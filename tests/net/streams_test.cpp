@@ -3,7 +3,6 @@
 // Streams: what is lost, late and duplicate on the way is found to the frame. The impairment is in what is sent: frames
 // of xdp-gen's making, by their numbers.
 
-#include "loader/generate/frame_spec.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
@@ -15,29 +14,11 @@
 namespace responder::test {
 namespace {
 
-FrameSpec spec_of(const Lab& lab, unsigned streams = 1) {
-    FrameSpec spec;
-    spec.source_mac = lab.from().mac;
-    spec.destination_mac = lab.to().mac;
-    spec.source = *IpAddress::parse("198.18.0.1");
-    spec.destination = *IpAddress::parse("198.18.0.2");
-    spec.streams = streams;
-    return spec;
-}
-
 // At which a socket's ring holds all that comes while its reader waits for a CPU of a busy machine.
 constexpr const char* gentle_rate = "20000";
 
-// Both engines come to the same.
-class Streams : public testing::TestWithParam<const char*> {
-  protected:
-    static Arguments with_engine(Arguments arguments) {
-        arguments.insert(arguments.end(), {"--engine", GetParam()});
-        return arguments;
-    }
-};
-INSTANTIATE_TEST_SUITE_P(Engine, Streams, testing::Values("xdp", "af_xdp"),
-                         [](const auto& engine) { return std::string(engine.param); });
+class Streams : public EachEngine {};
+INSTANTIATE_TEST_SUITE_P(Engine, Streams, each_engine, engine_name);
 
 const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
 
@@ -122,7 +103,8 @@ TEST_P(Streams, LostLateAndDuplicateToTheFrame) {
 TEST_P(Streams, InGenericMode) {
     const Lab lab;
     Sink sink(lab, with_engine({"--mode", "generic"}));
-    const FrameSpec spec = spec_of(lab, 3);
+    FrameSpec spec = spec_of(lab);
+    spec.streams = 3;
     PacketSocket sender(lab.tester, "tx1");
     for (std::uint64_t number = 0; number < 3000; ++number)
         if (number != 1500)

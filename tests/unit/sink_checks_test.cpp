@@ -3,10 +3,11 @@
 // What is said of a port's PCIe device, with a made-up folder for sysfs.
 
 #include "loader/run/checks.h"
+#include "tests/harness/folder.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace responder::test {
@@ -17,12 +18,7 @@ constexpr std::uint64_t port_2g5 = 2'500'000'000;
 
 class PcieDevice : public testing::Test {
   protected:
-    PcieDevice() {
-        std::string pattern = testing::TempDir() + "xdp-sink-test.XXXXXX";
-        folder_ = mkdtemp(pattern.data());
-        std::filesystem::create_directory(folder_ / "link");
-    }
-    ~PcieDevice() override { std::filesystem::remove_all(folder_); }
+    PcieDevice() { std::filesystem::create_directory(folder_ / "link"); }
 
     void write(const std::string& file, const std::string& text) const {
         std::ofstream(folder_ / file) << text << '\n';
@@ -33,10 +29,10 @@ class PcieDevice : public testing::Test {
         write("max_link_speed", "5.0 GT/s PCIe");
         write("max_link_width", "2");
     }
-    Lines check(std::uint64_t port_bps = port_2g5) const { return check_pcie("eth1", port_bps, folder_); }
+    Lines check(std::uint64_t port_bps = port_2g5) const { return check_pcie("eth1", port_bps, folder_.path()); }
 
   private:
-    std::filesystem::path folder_;
+    Folder folder_;
 };
 
 TEST_F(PcieDevice, NothingKnown) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The Wireshark dissector in tshark, on frames of xdp-gen's.
+// Wireshark's programs: on what the capture writes, and with our dissector on frames of xdp-gen's.
 
 #include "bpf/signature/ours.h"
+#include "loader/capture/capture.h"
+#include "tests/harness/folder.h"
+#include "tests/harness/pcapng_reader.h"
 #include "tests/harness/process.h"
 #include "tests/harness/sender_frames.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
@@ -22,6 +25,34 @@
 
 namespace responder::test {
 namespace {
+
+bool is_installed() { return std::system("command -v tshark >/dev/null") == 0; }
+
+TEST(Wireshark, ReadsWhatTheCaptureWrites) {
+    if (!is_installed())
+        GTEST_SKIP() << "tshark is not installed";
+    const Folder folder;
+    const std::string name = folder / "a.pcapng";
+    Capture capture(name, {}, 60);
+    capture.add_interface({.name = "eth0"}, 1);
+    capture.add_interface(
+        {.name = "eth1", .hardware = "r8169", .filter = "UDP port 9", .speed_bps = 2'500'000'000, .snaplen = 60}, 4);
+    capture.begin({.hardware = "x86_64", .os = "Linux 6.1", .application = "xdp-sink 1"});
+    capture.tap(1, 3).frame(FrameOctets(1514), 1514, 1'700'000'000'123'456'789, "stream 3: late");
+    capture.end(std::vector<Capture::Counted>(2));
+    const std::uint64_t time_ns = read_pcapng(name).packets.at(0).time_ns; // UTC
+    const std::string fields =
+        run({"tshark", "-r", name, "-T", "fields", "-E", "separator=|", "-e", "frame.time_epoch", "-e", "frame.len",
+             "-e", "frame.cap_len", "-e", "frame.interface_name", "-e", "frame.comment"});
+    EXPECT_EQ(fields,
+              fmt::format("{}.{:09}|1514|60|eth1|stream 3: late\n", time_ns / 1'000'000'000, time_ns % 1'000'000'000));
+    const std::string about = run({"capinfos", name});
+    for (const char* line :
+         {"Capture hardware:    x86_64", "Capture oper-sys:    Linux 6.1", "Capture application: xdp-sink 1",
+          "Number of packets:   1", "Name = eth1", "Filter string = UDP port 9", "Number of stat entries = 1",
+          "Time precision = nanoseconds (9)", "Speed = 2500000000"})
+        EXPECT_NE(about.find(line), about.npos) << line << " is not in:\n" << about;
+}
 
 struct Captured {
     FrameOctets frame;
@@ -49,24 +80,18 @@ std::string pcap_of(std::span<const Captured> frames) {
 class WiresharkDissector : public testing::Test {
   protected:
     void SetUp() override {
-        if (std::system("command -v tshark >/dev/null") != 0)
+        if (!is_installed())
             GTEST_SKIP() << "tshark is not installed";
-        std::string pattern = testing::TempDir() + "xdp-responder-test.XXXXXX";
-        folder_ = mkdtemp(pattern.data());
-    }
-    void TearDown() override {
-        if (!folder_.empty())
-            std::filesystem::remove_all(folder_);
     }
 
     // A line a frame, with all that the dissector says of it; an empty one for a frame that is none of ours.
     std::string dissect(std::span<const Captured> frames) const {
-        std::ofstream(folder_ + "/frames.pcap", std::ios::binary) << pcap_of(frames);
+        std::ofstream(folder_ / "frames.pcap", std::ios::binary) << pcap_of(frames);
         return run({"tshark",
                     "-X",
                     "lua_script:" TEST_WIRESHARK_DISSECTOR,
                     "-r",
-                    folder_ + "/frames.pcap",
+                    folder_ / "frames.pcap",
                     "-T",
                     "fields",
                     "-E",
@@ -85,12 +110,12 @@ class WiresharkDissector : public testing::Test {
                     "xdp_responder.pattern.wrong",
                     "-e",
                     "_ws.expert.message"},
-                   {.environment = {"HOME=" + folder_}});
+                   {.environment = {"HOME=" + folder_.path().string()}});
     }
     std::string dissect(const Captured& captured) const { return dissect(std::span(&captured, 1)); }
 
   private:
-    std::string folder_;
+    Folder folder_;
 };
 
 TEST_F(WiresharkDissector, ReadsWhatXdpGenSends) {
