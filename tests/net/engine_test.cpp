@@ -10,7 +10,17 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace responder::test {
 namespace {
@@ -48,6 +58,77 @@ TEST(Engine, SaysWhatItObtained) {
     const Json of_other = other.end();
     EXPECT_EQ(port_of(of_other)["engine"], "xdp");
     EXPECT_FALSE(port_of(of_other).contains("sockets"));
+}
+
+// The CPUs that each thread of a process may run on, as proc(5) lists them.
+std::multiset<std::string> cpus_of_threads(pid_t pid) {
+    std::multiset<std::string> all;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        std::ifstream status(thread.path() / "status");
+        for (std::string word; status >> word;)
+            if (word == "Cpus_allowed_list:" && status >> word)
+                all.insert(word);
+    }
+    return all;
+}
+
+// From the last CPU downwards, as far as there are CPUs beyond the first, which serves interrupts.
+TEST(Engine, AReaderHasACpuOfItsOwn) {
+    cpu_set_t set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+    std::vector<std::string> cpus;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set))
+            cpus.push_back(std::to_string(cpu));
+    if (cpus.size() < 2)
+        GTEST_SKIP() << "one CPU";
+    const std::size_t queues = cpus.size(); // one more than there are CPUs for
+    const Lab lab({.queues = static_cast<unsigned>(queues)});
+    Sink sink(lab, af_xdp_and({"--verbose"}));
+    const std::multiset<std::string> of_threads = cpus_of_threads(sink.process().pid());
+    EXPECT_GT(of_threads.size(), queues) << "a reader a queue, and the one that reports";
+    for (std::size_t queue = 0; queue + 1 < queues; ++queue) {
+        const std::string& cpu = cpus[cpus.size() - 1 - queue];
+        EXPECT_EQ(of_threads.count(cpu), 1U) << "of queue " << queue;
+        EXPECT_TRUE(contains(sink.process().err(), "eth1: queue " + std::to_string(queue) + " is read on CPU " + cpu +
+                                                       ", which has no other reader\n"));
+    }
+    EXPECT_EQ(of_threads.count(cpus.front()), 0U);
+    EXPECT_TRUE(contains(sink.process().err(), "eth1: queue " + std::to_string(queues - 1) + " is read on any CPU"));
+    sink.end();
+}
+
+int socket_option(const UniqueFd& socket, int option) {
+    int value = -1;
+    socklen_t size = sizeof(value);
+    getsockopt(socket.get(), SOL_SOCKET, option, &value, &size);
+    return value;
+}
+
+// The very sockets of a process.
+std::vector<UniqueFd> xdp_sockets_of(pid_t pid) {
+    const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    std::vector<UniqueFd> sockets;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+        const int number = std::stoi(entry.path().filename());
+        UniqueFd own(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+        if (own && socket_option(own, SO_DOMAIN) == AF_XDP)
+            sockets.push_back(std::move(own));
+    }
+    return sockets;
+}
+
+TEST(Engine, ItsSocketsPollTheirQueuesThemselves) {
+    const Lab lab({.queues = 2});
+    Sink sink(lab, af_xdp);
+    EXPECT_TRUE(contains(sink.process().err(), ", need_wakeup, busy polling\n")) << sink.process().err();
+    const std::vector<UniqueFd> sockets = xdp_sockets_of(sink.process().pid());
+    EXPECT_EQ(sockets.size(), 2U);
+    for (const UniqueFd& socket : sockets) {
+        EXPECT_EQ(socket_option(socket, SO_PREFER_BUSY_POLL), 1);
+        EXPECT_EQ(socket_option(socket, SO_BUSY_POLL), 20);
+    }
+    sink.end();
 }
 
 TEST(Engine, TwoQueuesHaveASocketEach) {
