@@ -107,11 +107,9 @@ TEST(Address, TheTestersKernelFindsItsOwnAddressTaken) {
     lab.tester.sysctl("ipv6/conf/tx1/accept_dad", "1");
     lab.tester.sysctl("ipv6/conf/tx1/dad_transmits", "1");
     lab.tester.ip("address add 2001:2::2/64 dev tx1"); // duplicate address detection, RFC 4862
-    EXPECT_TRUE(eventually(
-        [&] {
-            return contains(lab.tester.run({"ip", "-6", "address", "show", "dev", "tx1"}), "dadfailed");
-        },
-        5s));
+    EXPECT_TRUE(eventually([&] {
+        return contains(lab.tester.run({"ip", "-6", "address", "show", "dev", "tx1"}), "dadfailed");
+    }));
     EXPECT_GE(answered(sink.end(), "nd_reply"), 1U);
 }
 

@@ -30,7 +30,7 @@ TEST_P(AttachmentSignal, TakesTheProgramOffThePort) {
         EXPECT_EQ(test_frames(summary), 100U);
         EXPECT_EQ(summary["ended_by"], "signal");
     }
-    EXPECT_TRUE(eventually([&] { return xdp_programs(lab.responder, "eth1").none(); }, 1s));
+    EXPECT_TRUE(eventually([&] { return xdp_programs(lab.responder, "eth1").none(); }));
     EXPECT_FALSE(link_of(lab.responder, "eth1").contains("xdp"));
     // And the port is free for the next one.
     Sink next(lab, {});

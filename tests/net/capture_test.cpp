@@ -99,6 +99,7 @@ TEST(CaptureOfTestTraffic, SaysBesideAFrameWhatIsUnusualAboutIt) {
     }
     const Json summary = sink.end();
     EXPECT_EQ(test_frames(summary), 13U);
+    ASSERT_EQ(summary["capture"]["written_frames"], 13U);
     const std::string comments = run({"tshark", "-r", folder / "a.pcapng", "-T", "fields", "-e", "frame.comment"});
     EXPECT_EQ(comments, "\n\n\n"
                         "stream 0: 2 frames missing before this one\n"
@@ -123,6 +124,7 @@ TEST(CaptureOfTestTraffic, OfAllQueues) {
     for (std::uint64_t number = 0; number < 400; ++number)
         sender.send(build_frame(spec, number));
     const Json summary = sink.end();
+    ASSERT_EQ(summary["capture"]["written_frames"], 400U);
     const PcapngFile file = read_pcapng(folder / "a.pcapng");
     ASSERT_EQ(file.packets.size(), 400U);
     std::array<std::uint64_t, 2> of_queue{}, last{};

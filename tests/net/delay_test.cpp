@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <ctime>
 #include <functional>
 
@@ -37,6 +38,17 @@ void send_stamped(const Lab& lab, std::uint32_t count, const std::function<std::
     }
 }
 
+// Nothing that a test sends can take longer than the test, however busy the machine is.
+class Stopwatch {
+  public:
+    double ns() const {
+        return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 std::uint64_t frames_in(const Json& histogram) {
     std::uint64_t frames = 0;
     for (const Json& bucket : histogram["buckets"])
@@ -47,6 +59,7 @@ std::uint64_t frames_in(const Json& histogram) {
 TEST_P(Delay, VariationOfStampedFrames) {
     const Lab lab;
     Sink sink(lab, with_engine({}));
+    const Stopwatch all;
     const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "20000", "--rate", "20000"}));
     const Json summary = sink.end();
     const Json& stream = first_stream(summary);
@@ -54,12 +67,12 @@ TEST_P(Delay, VariationOfStampedFrames) {
     EXPECT_GT(stream["jitter_ns"], 0.0);
     EXPECT_GE(stream["delay_variation_max_ns"], stream["delay_variation_mean_ns"]);
     EXPECT_GT(stream["delay_variation_mean_ns"], 0.0);
-    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
+    EXPECT_LT(stream["delay_variation_max_ns"], all.ns());
     EXPECT_EQ(stream["ipdv_pairs"], sent - 1);
     EXPECT_LT(stream["ipdv_min_ns"], 0.0);
     EXPECT_GT(stream["ipdv_mean_ns"], 0.0);
     EXPECT_GE(stream["ipdv_max_ns"], stream["ipdv_mean_ns"]);
-    EXPECT_GE(stream["gap_mean_ns"], 0.99e9 / 20'000) << "no faster than it was sent";
+    EXPECT_GE(stream["gap_mean_ns"], 0.9e9 / 20'000) << "no faster than it was sent, but for the first one's delay";
     EXPECT_EQ(stream["clock_steps"], 0U);
     EXPECT_EQ(stream["wild_times"], 0U);
     EXPECT_FALSE(stream.contains("one_way_delay_mean_ns"));
@@ -70,18 +83,21 @@ TEST_P(Delay, VariationOfStampedFrames) {
     EXPECT_GT(summary["ports"][0]["streams"]["stamps"]["clock_reading_ns"], 0);
 }
 
-// Every second frame says that it was sent 20 ms earlier than it was, which is far more than the lab's own jitter.
+// Every second frame says that it was sent 200 ms earlier than it was, which is far more than a busy machine's own
+// jitter.
+std::int64_t every_second_is_late(std::uint32_t number) { return number % 2 * 200'000'000; }
+
 TEST_P(Delay, JitterIsThatOfRfc3550) {
     const Lab lab;
     Sink sink(lab, with_engine({}));
-    send_stamped(lab, 500, [](std::uint32_t number) { return number % 2 * 20'000'000; });
+    send_stamped(lab, 500, every_second_is_late);
     const Json summary = sink.end();
     const Json& stream = first_stream(summary);
     EXPECT_EQ(stream["stamped_frames"], 500U);
-    EXPECT_NEAR(stream["jitter_ns"], 20e6, 2e6);
-    EXPECT_NEAR(stream["delay_variation_mean_ns"], 10e6, 2e6);
-    EXPECT_GE(stream["delay_variation_max_ns"], 19e6);
-    EXPECT_NEAR(stream["ipdv_mean_ns"], 20e6, 2e6);
+    EXPECT_NEAR(stream["jitter_ns"], 200e6, 20e6);
+    EXPECT_NEAR(stream["delay_variation_mean_ns"], 100e6, 20e6);
+    EXPECT_GE(stream["delay_variation_max_ns"], 190e6);
+    EXPECT_NEAR(stream["ipdv_mean_ns"], 200e6, 20e6);
 }
 
 TEST_P(Delay, HistogramsAddUpToTheFrames) {
@@ -126,13 +142,14 @@ TEST_P(Delay, HistogramsAreDrawn) {
 TEST_P(Delay, OneWayWhereClocksAreInStep) {
     const Lab lab;
     Sink sink(lab, with_engine({"--clocks-within", "0", "--histogram", "--max-delay", "1s", "--max-jitter", "1s"}));
+    const Stopwatch all;
     const std::uint64_t sent = frames_sent(generate(lab, {"--stamp", "--count", "5000", "--rate", "20000"}));
     const Json summary = sink.end();
     const Json& stream = first_stream(summary);
     EXPECT_GT(stream["one_way_delay_min_ns"], 0.0);
     EXPECT_GE(stream["one_way_delay_mean_ns"], stream["one_way_delay_min_ns"]);
     EXPECT_GE(stream["one_way_delay_max_ns"], stream["one_way_delay_mean_ns"]);
-    EXPECT_LT(stream["one_way_delay_max_ns"], 1e9);
+    EXPECT_LT(stream["one_way_delay_max_ns"], all.ns());
     EXPECT_EQ(frames_in(stream["one_way_delay_histogram"]), sent);
     EXPECT_GE(stream["one_way_delay_histogram"]["buckets"][0]["last_ns"], stream["one_way_delay_min_ns"]);
     EXPECT_EQ(summary["verdict"]["result"], "PASS");
@@ -151,18 +168,20 @@ TEST_P(Delay, IsRefusedWhereClocksAreNotInStep) {
 TEST_P(Delay, AClockThatIsSetIsSaid) {
     const Lab lab;
     Sink sink(lab, with_engine({"--clocks-within", "0"}));
+    const Stopwatch all;
     send_stamped(lab, 400, [](std::uint32_t number) { return number < 200 ? 0 : 1'500'000'000; });
     const Json summary = sink.end();
     const Json& stream = first_stream(summary);
     EXPECT_EQ(stream["clock_steps"], 1U);
     EXPECT_EQ(stream["wild_times"], 0U);
-    EXPECT_LT(stream["delay_variation_max_ns"], 500e6);
+    EXPECT_LT(stream["delay_variation_max_ns"], all.ns());
     EXPECT_EQ(stream["one_way_delay_unknown"], "a clock was set during the run");
 }
 
 TEST_P(Delay, AWildTimeSpoilsNothing) {
     const Lab lab;
     Sink sink(lab, with_engine({"--clocks-within", "0"}));
+    const Stopwatch all;
     send_stamped(lab, 400, [](std::uint32_t number) { return number % 100 == 50 ? 1'500'000'000 : 0; });
     const Json summary = sink.end();
     const Json& stream = first_stream(summary);
@@ -170,7 +189,7 @@ TEST_P(Delay, AWildTimeSpoilsNothing) {
     EXPECT_EQ(stream["stamped_frames"], 396U);
     EXPECT_EQ(stream["wild_times"], 4U);
     EXPECT_EQ(stream["clock_steps"], 0U);
-    EXPECT_LT(stream["one_way_delay_max_ns"], 500e6);
+    EXPECT_LT(stream["one_way_delay_max_ns"], all.ns());
 }
 
 TEST_P(Delay, LimitsDecideTheVerdict) {
@@ -178,12 +197,12 @@ TEST_P(Delay, LimitsDecideTheVerdict) {
         Arguments limit;
         bool pass;
     };
-    for (const Row& row : {Row{{"--max-jitter", "30ms"}, true}, Row{{"--max-jitter", "10ms"}, false},
-                           Row{{"--max-delay", "500ms", "--clocks-within", "0"}, true},
-                           Row{{"--max-delay", "15ms", "--clocks-within", "0"}, false}}) {
+    for (const Row& row : {Row{{"--max-jitter", "300ms"}, true}, Row{{"--max-jitter", "100ms"}, false},
+                           Row{{"--max-delay", "1s", "--clocks-within", "0"}, true},
+                           Row{{"--max-delay", "150ms", "--clocks-within", "0"}, false}}) {
         const Lab lab;
         Sink sink(lab, with_engine(row.limit));
-        send_stamped(lab, 500, [](std::uint32_t number) { return number % 2 * 20'000'000; });
+        send_stamped(lab, 500, every_second_is_late);
         const Json summary = sink.end(SIGINT, row.pass ? 0 : exit_verdict_fail);
         EXPECT_EQ(summary["verdict"]["result"], row.pass ? "PASS" : "FAIL") << row.limit[1];
     }

@@ -102,10 +102,7 @@ TEST(Gen, LinkThatDoesNotComeBack) {
     Sink sink(lab, {});
     Process sender({TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac), "--rate", "20000", "--json", "--quiet"},
                    {.network_namespace = lab.tester.fd()});
-    EXPECT_TRUE(eventually([&] {
-        return Json::parse(lab.tester.run({"ip", "-s", "-j", "link", "show", "tx1"}))[0]["stats64"]["tx"]["packets"] >
-               1000;
-    }));
+    EXPECT_TRUE(receives(lab, 1000));
     lab.responder.ip("link set eth1 down");
     std::this_thread::sleep_for(300ms);
     sender.signal(SIGINT);

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace responder::test {
 namespace {
 
@@ -42,21 +44,23 @@ TEST(Interface, WaitBeginsTheRunWithTheCarrier) {
     const Lab lab;
     lab.tester.ip("link set tx1 down");
     ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
-    Sink sink(lab, {"--wait", "--duration", "500ms"});
+    Sink sink(lab, {"--wait", "--duration", "2"});
     EXPECT_TRUE(sink.process().wait_for_err("eth1: no carrier yet; the run begins with the carrier"));
-    std::this_thread::sleep_for(1s);
+    std::this_thread::sleep_for(2200ms);
     ASSERT_TRUE(sink.process().running()) << "its time ran off without a link";
+    const auto begin = std::chrono::steady_clock::now();
     lab.tester.ip("link set tx1 up");
     EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up, after "));
     PacketSocket(lab.tester, "tx1").send(test_frame, 100);
     const Json summary = sink.wait();
     EXPECT_EQ(test_frames(summary), 100U);
     EXPECT_EQ(summary["ended_by"], "duration");
-    EXPECT_LT(summary["ports"][0]["duration_seconds"], 1.0);
+    const std::chrono::duration<double> with_a_link = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(summary["ports"][0]["duration_seconds"], with_a_link.count());
     const Json& outages = summary["ports"][0]["outages"];
     ASSERT_EQ(outages.size(), 1U);
     EXPECT_EQ(outages[0]["cause"], "absent_at_start");
-    EXPECT_GE(outages[0]["seconds"], 1.0);
+    EXPECT_GE(outages[0]["seconds"], 2.0);
 }
 
 TEST(Interface, WaitInVainIsSaid) {
@@ -97,10 +101,13 @@ TEST(Interface, WaitForOneOfTwo) {
 TEST(Interface, GoesDownAndComesBack) {
     const Lab lab;
     PacketSocket sender(lab.tester, "tx1");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto since = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
     Sink sink(lab, {});
     sender.send(test_frame, 100);
     lab.tester.ip("link set tx1 down");
     EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is down"));
+    const double down_after = since();
     std::this_thread::sleep_for(300ms);
     lab.tester.ip("link set tx1 up");
     EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up again"));
@@ -109,9 +116,10 @@ TEST(Interface, GoesDownAndComesBack) {
     EXPECT_EQ(test_frames(summary), 150U);
     const Json& outages = summary["ports"][0]["outages"];
     ASSERT_EQ(outages.size(), 1U);
-    EXPECT_EQ(outages[0]["cause"], "attach") << "so soon after it was attached that it can be the driver's doing";
+    if (down_after < 2) // unless the machine is very busy
+        EXPECT_EQ(outages[0]["cause"], "attach") << "so soon after it was attached that it can be the driver's doing";
     EXPECT_GE(outages[0]["seconds"], 0.25);
-    EXPECT_LT(outages[0]["seconds"], 10);
+    EXPECT_LT(outages[0]["seconds"], since());
 }
 
 TEST(Interface, LostLaterIsNotTheDriversDoing) {
@@ -213,7 +221,7 @@ TEST(Interface, DeletedWhileItIsFlooded) {
     Process sender({TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac), "--duration", "20"},
                    {.network_namespace = lab.tester.fd()});
     ASSERT_TRUE(sender.wait_for_err("sending frames"));
-    std::this_thread::sleep_for(300ms);
+    ASSERT_TRUE(receives(lab, 1001));
     lab.tester.ip("link delete tx1");
     const Json summary = sink.wait(exit_temporary);
     EXPECT_GT(test_frames(summary), 1000U);
