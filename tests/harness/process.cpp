@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +35,19 @@ std::pair<UniqueFd, UniqueFd> make_pipe() {
     if (pipe2(ends, O_CLOEXEC) != 0)
         throw std::runtime_error(std::string("pipe2: ") + std::strerror(errno));
     return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+// A pseudo-terminal's two ends, the second of which passes on what is written as it is.
+std::pair<UniqueFd, UniqueFd> make_terminal() {
+    UniqueFd reader(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!reader || unlockpt(reader.get()) != 0)
+        throw std::runtime_error(std::string("posix_openpt: ") + std::strerror(errno));
+    UniqueFd writer(ioctl(reader.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    termios settings{};
+    cfmakeraw(&settings);
+    if (!writer || tcsetattr(writer.get(), TCSANOW, &settings) != 0)
+        throw std::runtime_error(std::string("TIOCGPTPEER: ") + std::strerror(errno));
+    return {std::move(reader), std::move(writer)};
 }
 
 std::vector<std::string> child_environment(const Process::Options& options) {
@@ -59,8 +74,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 } // namespace
 
 Process::Process(std::vector<std::string> argv, const Options& options) : argv_(std::move(argv)) {
-    auto [out_reader, out_writer] = make_pipe();
-    auto [err_reader, err_writer] = make_pipe();
+    const auto make = [](Output output) { return output == Output::terminal ? make_terminal() : make_pipe(); };
+    auto [out_reader, out_writer] = make(options.out);
+    auto [err_reader, err_writer] = make(options.err);
     for (auto [output, reader, writer] :
          {std::tuple{options.out, &out_reader, &out_writer}, {options.err, &err_reader, &err_writer}}) {
         if (output == Output::dev_full)

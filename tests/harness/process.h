@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Process owns one child: started with pipes on stdout and stderr, read while it runs, waited for with a timeout, and
-// reaped however the test ends. It dies with the test (PR_SET_PDEATHSIG), so a test that is killed leaves none behind.
+// Process owns one child: started with pipes (or a terminal) on stdout and stderr, read while it runs, waited for with
+// a timeout, and reaped however the test ends. It dies with the test (PR_SET_PDEATHSIG), so a test that is killed
+// leaves none behind.
 
 #pragma once
 
@@ -39,7 +40,7 @@ bool eventually(Condition condition, std::chrono::milliseconds timeout = patienc
 
 class Process {
   public:
-    enum class Output { pipe, closed, pipe_without_reader, dev_full };
+    enum class Output { pipe, terminal, closed, pipe_without_reader, dev_full };
 
     struct Options {
         int network_namespace = -1;                   // a descriptor; -1: the test's own

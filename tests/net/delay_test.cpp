@@ -11,6 +11,7 @@
 #include <chrono>
 #include <ctime>
 #include <functional>
+#include <regex>
 
 namespace responder::test {
 namespace {
@@ -153,6 +154,50 @@ TEST_P(Delay, OneWayWhereClocksAreInStep) {
     EXPECT_EQ(frames_in(stream["one_way_delay_histogram"]), sent);
     EXPECT_GE(stream["one_way_delay_histogram"]["buckets"][0]["last_ns"], stream["one_way_delay_min_ns"]);
     EXPECT_EQ(summary["verdict"]["result"], "PASS");
+}
+
+// A way of 20 ms, in the frames' own words, and what the machine adds to it.
+TEST_P(Delay, OneWayOfAKnownPathIsKnownToWithinTheClocks) {
+    const Lab lab;
+    const auto send = [&] { send_stamped(lab, 200, [](std::uint32_t) { return 20'000'000; }); };
+    Sink sink(lab, with_engine({"--clocks-within", "20us"}));
+    const Stopwatch all;
+    send();
+    const Json summary = sink.end();
+    EXPECT_EQ(summary["ports"][0]["streams"]["stamps"]["clocks_within_ns"], 20'000);
+    EXPECT_GE(first_stream(summary)["one_way_delay_min_ns"], 20e6);
+    EXPECT_LT(first_stream(summary)["one_way_delay_max_ns"], 20e6 + all.ns());
+
+    Sink text(lab, with_engine({"--clocks-within", "20us"}), {.json = false});
+    send();
+    text.process().signal(SIGINT);
+    EXPECT_EQ(text.process().wait().code, 0);
+    const std::string out = text.process().out();
+    EXPECT_TRUE(contains(out, " to read here), the two clocks agree to within 20.0 us\n")) << out;
+    std::smatch least;
+    ASSERT_TRUE(std::regex_search(out, least, std::regex(", one-way delay ([0-9.]+) ms to [0-9.]+ ms \\(mean ")))
+        << out;
+    EXPECT_GE(std::stod(least[1]), 20);
+}
+
+// Where nothing keeps the clock, nobody knows how far it is off, whatever was promised: unless it is one and the same.
+TEST(DelayClock, ThatNothingKeepsIsSaid) {
+    const Lab lab;
+    for (const char* kept : {"yes", "no"})
+        for (const char* within : {"20us", "0"}) {
+            Sink sink(
+                lab, {"--clocks-within", within},
+                {.process = {.environment = {"LD_PRELOAD=" TEST_CLOCK_KEEPER, std::string("CLOCK_KEPT=") + kept}}});
+            const Json summary = sink.end();
+            const bool is_kept = kept == std::string("yes");
+            EXPECT_EQ(contains(sink.process().err(),
+                               "--clocks-within: the kernel says that nothing keeps this machine's clock"),
+                      !is_kept && within == std::string("20us"))
+                << kept << ", " << within;
+            const Json& stamps = summary["ports"][0]["streams"]["stamps"];
+            EXPECT_EQ(stamps["clock_synchronised"], is_kept);
+            EXPECT_EQ(stamps["clock_maximum_error_ns"], is_kept ? 1'500'000 : 16'000'000'000);
+        }
 }
 
 TEST_P(Delay, IsRefusedWhereClocksAreNotInStep) {

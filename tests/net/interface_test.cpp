@@ -156,6 +156,32 @@ TEST(Interface, StillDownAtTheEnd) {
     EXPECT_FALSE(summary["ports"][0]["outages"][0].contains("seconds"));
 }
 
+class InterfaceOfEachEngine : public EachEngine {};
+INSTANTIATE_TEST_SUITE_P(Engine, InterfaceOfEachEngine, each_engine, engine_name);
+
+TEST_P(InterfaceOfEachEngine, QueuesThatChangeAreSaid) {
+    const Lab lab({.queues = 2});
+    // A veth with a program keeps as many queues as its peer sends by.
+    lab.tester.run({"ethtool", "-L", "tx1", "tx", "1"});
+    lab.responder.run({"ethtool", "-L", "eth1", "rx", "1"});
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, with_engine({"--json-stream", "--interval", "100ms"}), {.json = false});
+    sender.send(test_frame, 100);
+    lab.responder.run({"ethtool", "-L", "eth1", "rx", "2"});
+    const std::string text = "eth1: 2 receive queues now, after 1: the driver may lose frames over the change, and the "
+                             "program may not see what comes by a new one" +
+                             std::string(GetParam() == std::string("af_xdp") ? ", which has no AF_XDP socket" : "");
+    EXPECT_TRUE(sink.process().wait_for_err(text + "\n"));
+    EXPECT_TRUE(sink.process().wait_for_out("\"text\":\"" + text + "\"")) << sink.process().out();
+    lab.responder.run({"ethtool", "-L", "eth1", "rx", "1"});
+    EXPECT_TRUE(sink.process().wait_for_err("eth1: 1 receive queue now, after 2: "));
+    EXPECT_EQ(count_of(sink.process().err(), "the driver may lose frames"), 2U) << "each change once";
+    sender.send(test_frame, 50);
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    EXPECT_EQ(test_frames(summary_of_stream(sink.process().out())), 150U);
+}
+
 TEST(Interface, Renamed) {
     const Lab lab;
     PacketSocket sender(lab.tester, "tx1");

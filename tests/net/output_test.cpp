@@ -13,6 +13,7 @@
 #include <cmath>
 #include <ctime>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -99,6 +100,76 @@ TEST(Output, ALineAnInterval) {
                                "(nothing was in flight)\n"))
         << out;
     EXPECT_TRUE(contains(out, "s left")) << out;
+}
+
+// Of the sparkline at the end of a line, from its first block on: how high they are, in eighths.
+std::vector<int> levels_of_sparkline(const std::string& line) {
+    const std::size_t first = line.find("\xe2\x96"); // the first two octets of "▁" to "█", U+2581 to U+2588
+    std::vector<int> levels;
+    for (std::size_t i = first; i < line.size();) {
+        const bool nothing = line[i] == ' ';
+        levels.push_back(nothing ? 0 : static_cast<unsigned char>(line.at(i + 2)) - 0x80);
+        i += nothing ? 1 : 3;
+    }
+    return levels;
+}
+
+// A sender's rate that changes: each line ends with the last rates in blocks, the newest by the rate in that line.
+TEST(OutputOnATerminal, ASparklineFollowsTheRate) {
+    const Lab lab;
+    Sink sink(lab, {"--interval", "200ms"},
+              {.process = {.environment = {"LC_ALL=C.UTF-8"}, .out = Process::Output::terminal}, .json = false});
+    for (const char* rate : {"20000", "5000", "1000"})
+        generate(lab, {"--rate", rate, "--duration", "1"});
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    std::vector<double> rates;
+    std::set<int> shown;
+    for (std::string line : lines_of(out)) {
+        std::erase(line, ',');
+        std::smatch row;
+        if (!std::regex_search(line, row, std::regex(R"(^ *[0-9.]+ s  eth1 +([0-9]+) )")))
+            continue;
+        rates.push_back(std::stod(row[1]));
+        const auto recent = rates.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(rates.size(), 16));
+        const double most = *std::max_element(recent, rates.end());
+        const auto first = std::find_if(recent, rates.end(), [](double rate) { return rate != 0; });
+        const std::vector<int> levels = levels_of_sparkline(line);
+        ASSERT_EQ(levels.size(), static_cast<std::size_t>(rates.end() - first)) << line;
+        for (std::size_t i = 0; i < levels.size(); ++i)
+            ASSERT_NEAR(levels[i], 8 * first[static_cast<std::ptrdiff_t>(i)] / most, 1) << line;
+        shown.insert(levels.begin(), levels.end());
+    }
+    EXPECT_GE(rates.size(), 10U) << out;
+    EXPECT_GE(shown.size(), 3U) << "three rates look alike: " << out;
+    EXPECT_TRUE(contains(out, "█")) << out;
+    EXPECT_FALSE(contains(out, "\x1b")) << "nothing but text, so that a screen can be copied";
+}
+
+// A table for people beside data for programs, and in either what can be shown there.
+TEST(OutputOnATerminal, DrawsOnlyWhereItCanBeSeen) {
+    const Lab lab;
+    const auto shows = [&](const std::string& locale, Process::Output out, Process::Output err, bool json) {
+        Sink sink(lab, {"--interval", "100ms"},
+                  {.process = {.environment = {"LC_ALL=" + locale}, .out = out, .err = err}, .json = json});
+        PacketSocket(lab.tester, "tx1").send(test_frame, 50);
+        const auto& text = json ? &Process::err : &Process::out;
+        const auto intervals = [&] { return interval_lines((sink.process().*text)()); };
+        const std::size_t before = intervals();
+        EXPECT_TRUE(eventually([&] { return intervals() >= before + 2; }));
+        sink.process().signal(SIGINT);
+        EXPECT_EQ(sink.process().wait().code, 0);
+        const std::string both = sink.process().out() + sink.process().err();
+        EXPECT_EQ(std::ranges::count_if(both, [](char c) { return c >= 0 && c < ' ' && c != '\n'; }), 0) << both;
+        EXPECT_TRUE(!json || Json::accept(sink.process().out())) << sink.process().out();
+        return contains(both, "█");
+    };
+    using enum Process::Output;
+    EXPECT_TRUE(shows("C.UTF-8", terminal, pipe, false));
+    EXPECT_FALSE(shows("C", terminal, pipe, false));
+    EXPECT_FALSE(shows("C.UTF-8", pipe, terminal, false));
+    EXPECT_TRUE(shows("C.UTF-8", pipe, terminal, true));
 }
 
 TEST(Output, ALineAPortAnInterval) {

@@ -96,6 +96,32 @@ TEST_P(Streams, LostLateAndDuplicateToTheFrame) {
     EXPECT_EQ(stream["restarts"], 0U);
 }
 
+// Runs of losses that are known, as bars whose lengths are known.
+TEST_P(Streams, LossPeriodsAreDrawnByTheirLength) {
+    const Lab lab;
+    const FrameSpec spec = spec_of(lab);
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, with_engine({"--histogram"}), {.process = {.environment = {"LC_ALL=C"}}, .json = false});
+    std::uint64_t number = 0;
+    const auto send = [&](unsigned frames) {
+        for (unsigned i = 0; i < frames; ++i)
+            sender.send(build_frame(spec, number++));
+    };
+    send(10);
+    for (const unsigned lost : {1, 1, 2, 7, 1, 1, 3, 4, 1, 1, 1, 1, 2}) {
+        number += lost;
+        send(10);
+    }
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    EXPECT_TRUE(contains(sink.process().out(), R"(  loss periods     13, by their length
+              1 lost               8  ########################################
+              2 lost               2  ##########
+            3-4 lost               2  ##########
+            5-8 lost               1  #####
+)")) << sink.process().out();
+}
+
 // Whatever CPU serves a frame: a CPU has a table of its own.
 TEST_P(Streams, InGenericMode) {
     const Lab lab;
