@@ -136,6 +136,13 @@ struct passed_frame {
 	X(ND_REPLY, "nd_reply", "neighbour advertisements") \
 	X(PING_REPLY, "ping_reply", "ping replies")
 
+/* The same, by the reflector only. */
+#define REFLECT_ANSWERS(X) \
+	X(STAMP_REPLY, "stamp_reply", "STAMP replies") \
+	X(LOOPBACK_REPLY, "loopback_reply", "Ethernet OAM loopback replies") \
+	X(DELAY_REPLY, "delay_reply", "Ethernet OAM delay replies") \
+	X(LOSS_REPLY, "loss_reply", "Ethernet OAM synthetic loss replies")
+
 /*
  * Passed up the stack, under the first reason that applies. X(identifier, key in JSON, text for people)
  * No option takes the first four.
@@ -157,6 +164,22 @@ struct passed_frame {
 	X(OTHER_VLAN, "other_vlan", "test traffic, other VLAN") \
 	X(OTHER_ADDRESS, "other_address", "test traffic, other IP address")
 
+/*
+ * Why the reflector returned nothing to a frame that asks for it. X(identifier, key in JSON, text for people)
+ */
+#define REFLECT_REASONS(X) \
+	X(GROUP, "group_address", "test traffic, to a broadcast or multicast address") \
+	X(SOURCE_MAC, "source_mac", "test traffic, from a MAC address that no station has") \
+	X(SOURCE_ADDRESS, "source_address", "test traffic, from an IP address that no station has") \
+	X(NOT_ALLOWED, "not_allowed", "test traffic, source not on the link (--allow)") \
+	X(FROM_REFLECTOR, "from_reflector", "test traffic, from the port of a reflector (--allow)") \
+	X(STAMP_RARE, "stamp_rare", "STAMP that is not answered in the driver")
+
+/* The same, and dropped: the stack would have to take the whole test. */
+#define REFLECT_DROPS(X) \
+	X(EXPIRED, "expired", "test traffic after --expire") \
+	X(WITHHELD, "withheld", "test traffic withheld by --loop-probe")
+
 enum sink_slot {
 #define X(id, smallest) SINK_SIZE_##id,
 	SINK_SIZE_BINS(X)
@@ -166,10 +189,16 @@ enum sink_slot {
 	SINK_BEFORE_ANSWERS = SINK_ANSWER_FIRST - 1, /* so that the next enumerator is SINK_ANSWER_FIRST */
 #define X(id, key, text) SINK_##id,
 	SINK_ANSWERS(X)
+	REFLECT_ANSWERS(X)
 	SINK_ANSWER_END,
 	SINK_REASON_FIRST = SINK_ANSWER_END,
 	SINK_BEFORE_REASONS = SINK_REASON_FIRST - 1,
 	SINK_REASONS(X)
+	REFLECT_REASONS(X)
+	SINK_REASON_END,
+	SINK_DROP_FIRST = SINK_REASON_END,
+	SINK_BEFORE_DROPS = SINK_DROP_FIRST - 1,
+	REFLECT_DROPS(X)
 #undef X
 	SINK_SLOTS,
 };

@@ -23,21 +23,9 @@ std::uint32_t verdict_of(std::uint32_t slot) { return is_size(slot) ? XDP_DROP :
 
 } // namespace
 
-std::string hex(std::span<const std::uint8_t> octets) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < octets.size(); ++i) {
-        if (i != 0 && i % 2 == 0)
-            text += i % 16 == 0 ? '\n' : ' ';
-        text += digits[octets[i] >> 4];
-        text += digits[octets[i] & 0xf];
-    }
-    return text;
-}
-
 SinkCheck::Seen SinkCheck::see(const Octets& frame) {
     SCOPED_TRACE("frame of " + std::to_string(frame.size()) + " octets:\n" +
-                 hex(std::span(frame).first(std::min<std::size_t>(frame.size(), 192))));
+                 packet::hex(std::span(frame).first(std::min<std::size_t>(frame.size(), 192))));
 
     SinkProgram::Run run = program_.run(frame);
     ++frames_;
@@ -56,9 +44,11 @@ SinkCheck::Seen SinkCheck::see(const Octets& frame) {
     EXPECT_EQ(count.l3_bytes, native.l3_bytes) << "BPF and native";
     EXPECT_EQ(count.payload_bytes, native.payload_bytes) << "BPF and native";
     EXPECT_EQ(native.plain_differs, 0u) << "the parser's short cut says something else";
-    EXPECT_TRUE(run.out == native_frame) << "BPF:\n" << hex(run.out) << "\nnative:\n" << hex(native_frame);
+    EXPECT_TRUE(run.out == native_frame) << "BPF:\n"
+                                         << packet::hex(run.out) << "\nnative:\n"
+                                         << packet::hex(native_frame);
     if (!is_answer(slot)) {
-        EXPECT_TRUE(run.out == frame) << slot_name(slot) << " came out as\n" << hex(run.out);
+        EXPECT_TRUE(run.out == frame) << slot_name(slot) << " came out as\n" << packet::hex(run.out);
     }
     return {.slot = {slot}, .count = count, .out = std::move(run.out), .plain = native.plain != 0};
 }

@@ -26,8 +26,6 @@ struct Slot {
 constexpr bool is_size(std::uint32_t slot) { return slot < SINK_SIZE_END; }
 constexpr bool is_answer(std::uint32_t slot) { return slot >= SINK_ANSWER_FIRST && slot < SINK_ANSWER_END; }
 
-std::string hex(std::span<const std::uint8_t> octets);
-
 class SinkCheck {
   public:
     SinkCheck() = default;

@@ -177,8 +177,10 @@ class Serializer {
   private:
     Octets summed(Octets upper, std::uint8_t protocol, std::size_t at, Word given) const {
         const Addresses addresses = addresses_around(outer_);
-        if (!given && !addresses.source.empty())
-            put16(upper, at, pseudo_checksum(addresses.source, addresses.destination, protocol, upper));
+        if (given || addresses.source.empty())
+            return upper;
+        const unsigned sum = pseudo_checksum(addresses.source, addresses.destination, protocol, upper);
+        put16(upper, at, sum == 0 && protocol == 17 ? 0xffff : sum); // RFC 768: 0 says that there is none
         return upper;
     }
 
@@ -239,6 +241,18 @@ std::uint16_t pseudo_checksum(std::span<const std::uint8_t> source, std::span<co
     Writer w;
     w.all(source).all(destination).u16(protocol).u32(static_cast<std::uint32_t>(upper.size())).all(upper);
     return internet_checksum(w.octets());
+}
+
+std::string hex(std::span<const std::uint8_t> octets) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (std::size_t i = 0; i < octets.size(); ++i) {
+        if (i != 0 && i % 2 == 0)
+            text += i % 16 == 0 ? '\n' : ' ';
+        text += digits[octets[i] >> 4];
+        text += digits[octets[i] & 0xf];
+    }
+    return text;
 }
 
 } // namespace responder::test::packet

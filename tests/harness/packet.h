@@ -150,4 +150,6 @@ std::uint16_t internet_checksum(std::span<const std::uint8_t> octets);
 std::uint16_t pseudo_checksum(std::span<const std::uint8_t> source, std::span<const std::uint8_t> destination,
                               std::uint8_t protocol, std::span<const std::uint8_t> upper);
 
+std::string hex(std::span<const std::uint8_t> octets); // sixteen a line
+
 } // namespace responder::test::packet

@@ -86,7 +86,7 @@ std::string slot_name(std::uint32_t slot) {
         SINK_SIZE_BINS(X)
 #undef X
 #define X(id, key, text) key,
-            SINK_ANSWERS(X) SINK_REASONS(X)
+            SINK_ANSWERS(X) REFLECT_ANSWERS(X) SINK_REASONS(X) REFLECT_REASONS(X) REFLECT_DROPS(X)
 #undef X
     });
     static_assert(names.size() == SINK_SLOTS);
@@ -119,8 +119,7 @@ SinkProgram::SinkProgram(const Options& options) {
     if (options.multi_buffer)
         bpf_program__set_flags(skeleton_->progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
     skeleton_.load();
-    per_cpu_.resize(static_cast<std::size_t>(libbpf_num_possible_cpus()));
-    before_ = totals();
+    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.sink_queues));
 }
 
 StreamReport SinkProgram::streams() const {
@@ -135,9 +134,12 @@ StreamReport SinkProgram::streams() const {
 
 int SinkProgram::fd() const { return bpf_program__fd(skeleton_->progs.xdp_sink); }
 
-SinkProgram::Totals SinkProgram::totals() {
+SlotCounter::SlotCounter(int map_fd)
+    : map_fd_(map_fd), per_cpu_(static_cast<std::size_t>(libbpf_num_possible_cpus())), before_(totals()) {}
+
+SlotCounter::Totals SlotCounter::totals() {
     const __u32 queue = 0;
-    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.sink_queues), &queue, per_cpu_.data()) != 0)
+    if (bpf_map_lookup_elem(map_fd_, &queue, per_cpu_.data()) != 0)
         throw Error::from_errno(ExitCode::os, "read the counters", errno);
     Totals sums(SINK_SLOTS);
     for (const sink_counters& counters : per_cpu_)
@@ -150,7 +152,7 @@ SinkProgram::Totals SinkProgram::totals() {
     return sums;
 }
 
-CountChange SinkProgram::take_change() {
+CountChange SlotCounter::take_change() {
     CountChange changes;
     const Totals now = totals();
     for (std::uint32_t slot = 0; slot < SINK_SLOTS; ++slot) {

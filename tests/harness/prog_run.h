@@ -48,6 +48,24 @@ std::string slot_name(std::uint32_t slot);
 // Slots that have changed.
 using CountChange = std::map<std::uint32_t, sink_count>;
 
+// Reads a program's counters, the first queue's.
+class SlotCounter {
+  public:
+    SlotCounter() = default;
+    explicit SlotCounter(int map_fd); // the map of a loaded program
+
+    // What was counted since the last time that anything asked.
+    CountChange take_change();
+
+  private:
+    using Totals = std::vector<sink_count>; // a slot each, summed over the CPUs
+    Totals totals();
+
+    int map_fd_ = -1;
+    std::vector<sink_counters> per_cpu_;
+    Totals before_;
+};
+
 class SinkProgram {
   public:
     struct Options {
@@ -70,8 +88,7 @@ class SinkProgram {
     };
     Run run(std::span<const std::uint8_t> frame);
 
-    // What was counted since the last time that anything asked.
-    CountChange take_change();
+    CountChange take_change() { return counter_.take_change(); }
 
     StreamReport streams() const;
 
@@ -80,13 +97,9 @@ class SinkProgram {
     sink_bpf* operator->() const noexcept { return skeleton_.get(); }
 
   private:
-    using Totals = std::vector<sink_count>; // a slot each, summed over the CPUs
-    Totals totals();
-
     Skeleton<sink_bpf> skeleton_;
     sink_cfg cfg_{};
-    std::vector<sink_counters> per_cpu_;
-    Totals before_;
+    SlotCounter counter_;
 };
 
 } // namespace responder::test

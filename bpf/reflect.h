@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the reflector does with a frame: which one asks for an answer, which guard keeps it from getting one, and the answer,
+ * in place. Plain C: no map, no helper; whoever includes it provides the hooks.
+ *
+ * The guards are on because a reflector on a network is a weapon: it must never answer a group, never somebody far away who
+ * only claims to be here, and never another reflector, with which it would play for ever.
+ */
+#ifndef RESPONDER_REFLECT_H
+#define RESPONDER_REFLECT_H
+
+#include "match.h"
+#include "reflect_abi.h"
+#include "respond/arp.h"
+#include "respond/echo.h"
+#include "respond/nd.h"
+#include "respond/oam.h"
+#include "respond/stamp.h"
+#include "rewrite.h"
+#include "signature/ours.h"
+
+/* ---- hooks ---- */
+
+/* Nanoseconds of CLOCK_TAI. */
+static __u64 reflect_now(void);
+/* The next number of this session, from 0 on. */
+static __u32 reflect_next_number(const struct reflect_session *session);
+/* How many were asked of this measurement, this one included. */
+static __u32 reflect_next_loss(const struct reflect_loss *loss);
+
+/* ---- what asks for an answer ---- */
+
+enum reflect_request {
+	REFLECT_NOTHING,
+	REFLECT_TEST,           /* a test frame: it goes back as it is */
+	REFLECT_STAMP,
+	REFLECT_OAM,
+	REFLECT_PING,
+};
+
+static __always_inline const __u8 *reflect_payload(const struct frame *f, struct span s)
+{
+	return s.data + ((f->l4 + sizeof(struct udphdr)) & 0x7fff);
+}
+
+static __always_inline int reflect_has_our_signature(const struct frame *f, struct span s)
+{
+	const __u8 *payload = reflect_payload(f, s);
+	__u32 stream, sequence, sent;
+
+	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end ||
+	    *(const word16 *)payload != to_net16(OURS_MAGIC))
+		return 0;
+	stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
+	sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));
+	sent = to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
+	return to_host16(*(const word16 *)(payload + OURS_CHECK_OFFSET)) == ours_check(stream, sequence, sent);
+}
+
+static __always_inline int reflect_signature_fits(const struct frame *f, struct span s,
+						  const volatile struct reflect_signature *signature)
+{
+	const __u8 *at = reflect_payload(f, s) + signature->offset;
+
+	if ((__u32)signature->offset + signature->length > f->payload_bytes)
+		return 0;
+	for (__u32 i = 0; i < REFLECT_SIGNATURE_OCTETS; i++) {
+		if (i >= signature->length)
+			return 1;
+		if (at + i + 1 > s.end || at[i] != signature->octets[i])
+			return 0;
+	}
+	return 1;
+}
+
+static __always_inline int reflect_has_signature(const struct frame *f, struct span s,
+						 const volatile struct reflect_cfg *cfg)
+{
+	for (__u32 i = 0; i < REFLECT_SIGNATURES; i++) {
+		if (i >= cfg->signature_count)
+			return 0;
+		if (cfg->signature[i].port == f->destination_port && reflect_signature_fits(f, s, &cfg->signature[i]))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int reflect_is_stamp_port(__u32 port, const volatile struct reflect_cfg *cfg)
+{
+	for (__u32 i = 0; i < REFLECT_STAMP_PORTS; i++) {
+		if (i >= cfg->stamp_count)
+			return 0;
+		if (cfg->stamp_port[i] == port)
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int reflect_is_from_tester(const struct frame *f, struct span s,
+						  const volatile struct reflect_cfg *cfg)
+{
+	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
+	const struct iphdr *ip4;
+	const struct ipv6hdr *ip6;
+
+	if (FRAME_FITS(eth, s) && match_macs(&cfg->tester_mac, cfg->tester_mac_count, eth->h_source))
+		return 1;
+	ip4 = frame_ipv4(f, s);
+	if (ip4)
+		return match_prefixes4(&cfg->tester4, cfg->tester4_count, ip4->saddr);
+	ip6 = frame_ipv6(f, s);
+	return ip6 && match_prefixes6(&cfg->tester6, cfg->tester6_count, &ip6->saddr);
+}
+
+static __always_inline int reflect_is_ping(const struct frame *f, struct span s)
+{
+	return f->ip == 4   ? f->protocol == IPPROTO_ICMP && respond_echo_request(f, s, ECHO4_REQUEST)
+	       : f->ip == 6 ? f->protocol == IPPROTO_ICMPV6 && respond_echo_request(f, s, ECHO6_REQUEST)
+			    : 0;
+}
+
+/* `f` is no control traffic. */
+static __always_inline enum reflect_request reflect_request(const struct frame *f, struct span s,
+							    const volatile struct reflect_cfg *cfg)
+{
+	if (likely(!f->fault)) {
+		if (likely(f->protocol == IPPROTO_UDP && f->fragment != FRAGMENT_LATER)) {
+			if (reflect_is_stamp_port(f->destination_port, cfg))
+				return REFLECT_STAMP;
+			if (cfg->ours && reflect_has_our_signature(f, s))
+				return REFLECT_TEST;
+			if (reflect_has_signature(f, s, cfg))
+				return REFLECT_TEST;
+		} else if (cfg->oam && oam_request(f, s, cfg->oam_level)) {
+			return REFLECT_OAM;
+		} else if (cfg->icmp && reflect_is_ping(f, s)) {
+			return REFLECT_PING;
+		}
+		if (match_is_identified(f, s, &cfg->match))
+			return REFLECT_TEST;
+	} else if (cfg->match.all) {
+		return REFLECT_TEST;
+	}
+	return reflect_is_from_tester(f, s, cfg) ? REFLECT_TEST : REFLECT_NOTHING;
+}
+
+/* ---- guards ---- */
+
+/* No single other station has it: this network, loopback, groups, everybody. */
+static __always_inline int reflect_is_no_station4(__be32 address)
+{
+	__u32 network = to_host32(address) >> 24;
+
+	return network == 0 || network == 127 || network >= 224;
+}
+
+static __always_inline int reflect_is_no_station6(const __be32 *address)
+{
+	return reply_address6_is_group(address) ||
+	       (!(address[0] | address[1] | address[2]) && to_host32(address[3]) < 2); /* none, and loopback */
+}
+
+static __always_inline int reflect_is_on_link4(__be32 address, const volatile struct reflect_live *live)
+{
+	for (int i = 0; i < REFLECT_ON_LINK; i++)
+		if ((address & live->on_link4[i].mask) == live->on_link4[i].address)
+			return 1;
+	return 0;
+}
+
+static __always_inline int reflect_is_on_link6(const struct in6_addr *address, const volatile struct reflect_live *live)
+{
+	const word64 *half = (const word64 *)address;
+
+	for (int i = 0; i < REFLECT_ON_LINK; i++) {
+		const volatile word64 *wanted = (const volatile word64 *)live->on_link6[i].address;
+		const volatile word64 *mask = (const volatile word64 *)live->on_link6[i].mask;
+
+		if ((half[0] & mask[0]) == wanted[0] && (half[1] & mask[1]) == wanted[1])
+			return 1;
+	}
+	return 0;
+}
+
+/* Somebody answers there as we do (RFC 862, 8762), or as we are told to. */
+static __always_inline int reflect_is_reflector_port(__u32 port, const volatile struct reflect_cfg *cfg)
+{
+	if (port == 7 || port == 862 || port == 3842 || reflect_is_stamp_port(port, cfg))
+		return 1;
+	for (__u32 i = 0; i < REFLECT_SIGNATURES && i < cfg->signature_count; i++)
+		if (cfg->signature[i].port == port)
+			return 1;
+	return match_ports(&cfg->match, port);
+}
+
+/* 0, or the slot of the reason why an IP source is not answered. */
+static __always_inline __u32 reflect_guard_ip(const struct frame *f, struct span s,
+					      const volatile struct reflect_cfg *cfg,
+					      const volatile struct reflect_live *live)
+{
+	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
+	const struct iphdr *ip4 = frame_ipv4(f, s);
+	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+	int allowed, on_link;
+
+	keep_pointer(ip4);
+	keep_pointer(ip6);
+	if (ip4) {
+		if (unlikely(reflect_is_no_station4(ip4->saddr) || ip4->saddr == ip4->daddr))
+			return SINK_SOURCE_ADDRESS;
+		if (unlikely(reflect_is_no_station4(ip4->daddr)))
+			return SINK_GROUP;
+		on_link = reflect_is_on_link4(ip4->saddr, live);
+		allowed = match_prefixes4(&cfg->allow4, cfg->allow4_count, ip4->saddr);
+	} else if (ip6) {
+		const __be32 *source = ip6->saddr.s6_addr32;
+
+		if (unlikely(reflect_is_no_station6(source) || reply_address6_equal(source, ip6->daddr.s6_addr32)))
+			return SINK_SOURCE_ADDRESS;
+		if (unlikely(reflect_is_no_station6(ip6->daddr.s6_addr32)))
+			return SINK_GROUP;
+		on_link = reflect_is_on_link6(&ip6->saddr, live);
+		allowed = match_prefixes6(&cfg->allow6, cfg->allow6_count, &ip6->saddr);
+	} else {
+		return 0;
+	}
+	if (allowed || reflect_is_from_tester(f, s, cfg))
+		return 0;
+	if (unlikely(!on_link))
+		return SINK_NOT_ALLOWED;
+	if (f->protocol == IPPROTO_UDP && !f->fault && FRAME_FITS(udp, s) &&
+	    unlikely(reflect_is_reflector_port(to_host16(udp->source), cfg)))
+		return SINK_FROM_REFLECTOR;
+	return 0;
+}
+
+static __always_inline __u32 reflect_guard(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
+					   const volatile struct reflect_live *live, const __u8 *own_mac)
+{
+	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
+
+	if (!FRAME_FITS(eth, s))
+		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+	if (unlikely(eth->h_dest[0] & 1))
+		return SINK_GROUP;
+	if (unlikely(!match_mac_equal(eth->h_dest, own_mac)) && !cfg->match.any_mac)
+		return SINK_OTHER_MAC;
+	if (unlikely((eth->h_source[0] & 1) || match_mac_equal(eth->h_source, own_mac) ||
+		     match_mac_equal(eth->h_source, eth->h_dest)))
+		return SINK_SOURCE_MAC;
+	if (unlikely(f->fragment == FRAGMENT_LATER))
+		return SINK_FRAGMENT;
+	return reflect_guard_ip(f, s, cfg, live);
+}
+
+/* ---- answers ---- */
+
+static __always_inline void reflect_turn(const struct frame *f, struct span s, __u32 swap)
+{
+	struct ethhdr *eth = (struct ethhdr *)FRAME_AT(struct ethhdr, s, 0);
+	struct udphdr *ports = (struct udphdr *)FRAME_AT(struct udphdr, s, f->l4); /* TCP has them at the same place */
+	struct iphdr *ip4;
+	struct ipv6hdr *ip6;
+
+	if (FRAME_FITS(eth, s))
+		rewrite_swap_macs(eth);
+	if (swap == REFLECT_SWAP_MAC)
+		return;
+	ip4 = (struct iphdr *)frame_ipv4(f, s);
+	ip6 = (struct ipv6hdr *)frame_ipv6(f, s);
+	keep_pointer(ip4);
+	keep_pointer(ip6);
+	if (ip4)
+		rewrite_swap_ip4(ip4);
+	else if (ip6)
+		rewrite_swap_ip6(ip6);
+	if (swap == REFLECT_SWAP_IP || f->fault || (f->protocol != IPPROTO_UDP && f->protocol != IPPROTO_TCP))
+		return;
+	if (f->l4_bytes >= sizeof(*ports) && FRAME_FITS(ports, s))
+		rewrite_swap_ports(ports);
+}
+
+/* The slot. STAMP_RARE: the frame is as it was. */
+static __always_inline __u32 reflect_stamp(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
+					   const volatile struct reflect_live *live, __u64 received_ns)
+{
+	struct ethhdr *eth = (struct ethhdr *)FRAME_AT(struct ethhdr, s, 0);
+	struct udphdr *udp = (struct udphdr *)FRAME_AT(struct udphdr, s, f->l4);
+	struct stamp *stamp = stamp_request(f, s);
+	__be32 sequence;
+	__u32 sum;
+
+	keep_pointer(udp);
+	if (!stamp || !FRAME_FITS(udp, s) || !FRAME_FITS(eth, s))
+		return SINK_STAMP_RARE;
+	sequence = stamp->sequence;
+	if (cfg->stamp_stateful) {
+		const struct iphdr *ip4 = frame_ipv4(f, s);
+		const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+		struct reflect_session session = { .source_port = udp->source,
+						   .destination_port = udp->dest,
+						   .session = stamp->session };
+
+		keep_pointer(ip4);
+		keep_pointer(ip6);
+		if (ip4)
+			session.source[0] = ip4->saddr;
+		else if (ip6)
+			__builtin_memcpy(session.source, &ip6->saddr, sizeof(session.source));
+		sequence = to_net32(reflect_next_number(&session));
+	}
+	rewrite_swap_macs(eth);
+	rewrite_swap_ports(udp);
+	sum = stamp_turn(f, s, stamp, sequence, &live->clock, received_ns);
+	stamp_send(udp, stamp, sum, &live->clock, reflect_now());
+	return SINK_STAMP_REPLY;
+}
+
+static __always_inline __u32 reflect_oam(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
+					 __u64 received_ns)
+{
+	struct ethhdr *eth = (struct ethhdr *)FRAME_AT(struct ethhdr, s, 0);
+	struct oam *oam = (struct oam *)FRAME_AT(struct oam, s, f->l3);
+	struct oam_delay *delay = (struct oam_delay *)FRAME_AT(struct oam_delay, s, f->l3);
+	struct oam_loss *loss = (struct oam_loss *)FRAME_AT(struct oam_loss, s, f->l3);
+
+	keep_pointer(delay);
+	keep_pointer(loss);
+	if (!FRAME_FITS(eth, s) || !FRAME_FITS(oam, s))
+		return SINK_OTHER_ETHERTYPE; /* cannot be */
+	if (oam->opcode == OAM_DMM && FRAME_FITS(delay, s)) {
+		delay->oam.opcode = OAM_DMR;
+		rewrite_swap_macs(eth);
+		delay->received_forward = oam_time(received_ns);
+		delay->sent_back = oam_time(reflect_now());
+		return SINK_DELAY_REPLY;
+	}
+	if (oam->opcode == OAM_SLM && FRAME_FITS(loss, s)) {
+		struct reflect_loss key = { .source = loss->source, .test = loss->test };
+
+		__builtin_memcpy(key.source_mac, eth->h_source, ETH_ALEN);
+		loss->oam.opcode = OAM_SLR;
+		rewrite_swap_macs(eth);
+		loss->responder = to_net16(cfg->oam_mep);
+		loss->sent_back = to_net32(reflect_next_loss(&key));
+		return SINK_LOSS_REPLY;
+	}
+	oam->opcode = OAM_LBR;
+	rewrite_swap_macs(eth);
+	return SINK_LOOPBACK_REPLY;
+}
+
+/* To whatever address it was: the guards have been. The frame as it was, where respond_echo has its own objections. */
+static __always_inline __u32 reflect_ping(const struct frame *f, struct span s, const __u8 *own_mac)
+{
+	const struct iphdr *ip4 = frame_ipv4(f, s);
+	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
+	__be32 address6[4];
+
+	if (ip4)
+		return respond_echo4(f, s, ip4->daddr, own_mac) ? SINK_PING_REPLY : SINK_ICMP;
+	if (!ip6)
+		return SINK_ICMP; /* cannot be */
+	__builtin_memcpy(address6, &ip6->daddr, sizeof(address6));
+	return respond_echo6(f, s, address6, own_mac) ? SINK_PING_REPLY : SINK_ICMP;
+}
+
+/* For the address of the test, in the VLANs of the test only: the slot, or `slot` as it was. */
+static __always_inline __u32 reflect_address(const struct frame *f, struct span s, __u32 slot,
+					     const volatile struct reflect_cfg *cfg, const __u8 *own_mac)
+{
+	__be32 address6[4];
+
+	if (!match_tags(f, s, &cfg->match))
+		return slot;
+	if (cfg->answer4) {
+		if (slot == SINK_ARP && respond_arp(f, s, cfg->address4, own_mac))
+			return SINK_ARP_REPLY;
+		if (slot == SINK_ICMP && respond_echo4(f, s, cfg->address4, own_mac))
+			return SINK_PING_REPLY;
+	}
+	if (cfg->answer6) {
+		for (int i = 0; i < 4; i++)
+			address6[i] = cfg->address6[i];
+		if (slot == SINK_ND && respond_nd(f, s, address6, own_mac))
+			return SINK_ND_REPLY;
+		if (slot == SINK_ICMP && respond_echo6(f, s, address6, own_mac))
+			return SINK_PING_REPLY;
+	}
+	return slot;
+}
+
+/* Never returned, whatever is said; 0: not of that kind. */
+static __always_inline __u32 reflect_control(const struct frame *f, struct span s)
+{
+	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
+
+	if (!FRAME_FITS(eth, s))
+		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+	if (unlikely(match_is_control(eth->h_dest)))
+		return SINK_CONTROL;
+	if (likely(f->protocol == IPPROTO_UDP))
+		return unlikely(match_is_dhcp(f)) ? SINK_DHCP : 0;
+	if (f->ethertype == to_net16(ETH_P_ARP))
+		return SINK_ARP;
+	return match_is_nd(f, s) ? SINK_ND : 0;
+}
+
+static __always_inline __u32 reflect_answer(const struct frame *f, struct span s, enum reflect_request request,
+					    const volatile struct reflect_cfg *cfg,
+					    const volatile struct reflect_live *live, const __u8 *own_mac)
+{
+	__u64 received_ns = request == REFLECT_STAMP || request == REFLECT_OAM ? reflect_now() : 0;
+	__u32 slot = reflect_guard(f, s, cfg, live, own_mac);
+
+	if (slot)
+		return slot;
+	if (cfg->match.restricts) {
+		slot = (__u32)match_restrictions(f, s, &cfg->match);
+		if (slot != MATCH_TEST)
+			return slot;
+	}
+	if (unlikely(live->refuse))
+		return live->refuse;
+	if (request == REFLECT_STAMP)
+		return reflect_stamp(f, s, cfg, live, received_ns);
+	if (request == REFLECT_OAM)
+		return reflect_oam(f, s, cfg, received_ns);
+	if (request == REFLECT_PING)
+		return reflect_ping(f, s, own_mac);
+	reflect_turn(f, s, cfg->swap);
+	return MATCH_TEST;
+}
+
+/* Any frame: MATCH_TEST if it has been turned round, or the slot; it is as it was unless the slot is that of an answer. */
+static __always_inline __u32 reflect_frame(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
+					   const volatile struct reflect_live *live, const __u8 *own_mac)
+{
+	__u32 slot = reflect_control(f, s);
+	enum reflect_request request;
+
+	if (!slot) {
+		request = reflect_request(f, s, cfg);
+		if (request)
+			return reflect_answer(f, s, request, cfg, live, own_mac);
+		slot = f->fault ? (f->fault == PARSE_MALFORMED ? SINK_MALFORMED : SINK_TOO_DEEP) : (__u32)match_reason(f);
+	}
+	return cfg->answer4 || cfg->answer6 ? reflect_address(f, s, slot, cfg, own_mac) : slot;
+}
+
+#endif
