@@ -125,6 +125,8 @@ static __always_inline enum reflect_request reflect_request(const struct frame *
 {
 	if (likely(!f->fault)) {
 		if (likely(f->protocol == IPPROTO_UDP && f->fragment != FRAGMENT_LATER)) {
+			if (match_ports(&cfg->match, f->destination_port))
+				return REFLECT_TEST;
 			if (reflect_is_stamp_port(f->destination_port, cfg))
 				return REFLECT_STAMP;
 			if (cfg->ours && reflect_has_our_signature(f, s))
@@ -182,9 +184,11 @@ static __always_inline int reflect_is_on_link6(const struct in6_addr *address, c
 	return 0;
 }
 
-/* Somebody answers there as we do (RFC 862, 8762), or as we are told to. */
+/* Somebody answers there as we do (RFC 862, 8762), or as we are told to. Testers send from higher ports. */
 static __always_inline int reflect_is_reflector_port(__u32 port, const volatile struct reflect_cfg *cfg)
 {
+	if (likely(port > cfg->highest_port))
+		return 0;
 	if (port == 7 || port == 862 || port == 3842 || reflect_is_stamp_port(port, cfg))
 		return 1;
 	for (__u32 i = 0; i < REFLECT_SIGNATURES && i < cfg->signature_count; i++)

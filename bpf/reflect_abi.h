@@ -36,6 +36,7 @@ struct reflect_cfg {
 	__u8 ours;                      /* our own signature, on any UDP port */
 	__u8 signature_count;
 	struct reflect_signature signature[REFLECT_SIGNATURES];
+	__u16 highest_port;             /* of all at which a reflector answers, this one or another */
 	/* From these sources everything but control traffic is, whatever it is. */
 	__u8 tester_mac_count, tester4_count, tester6_count;
 	struct match_mac tester_mac[MATCH_MACS];

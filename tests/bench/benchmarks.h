@@ -18,6 +18,9 @@ Table frame_cost(const Settings& settings);
 // The same for frames that carry our signature, beside one reading of the clock (stream_cost.cpp).
 Table stream_cost(const Settings& settings);
 
+// What the reflector takes for a frame, beside the shortest reflector (reflect_cost.cpp).
+Table reflect_cost(const Settings& settings);
+
 // Frames a second from end to end, beside an empty program and beside what receives without XDP (lab_rate.cpp).
 Table lab_rate(const Settings& settings);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What one would write without XDP: a UDP receiver on one socket, as fast as sockets allow. Receives for the given time and
-// prints how many datagrams arrived and in how many seconds, from the first batch to the last.
+// What one would write without XDP: a UDP receiver on one socket, as fast as sockets allow. Receives for the given time
+// and prints how many datagrams arrived and in how many seconds, from the first batch to the last.
 //
 //     udp_receiver PORT SECONDS plain|gro
 //
-// plain: recvmmsg(2), a batch a call, each datagram cut to what is looked at. gro: the kernel also joins datagrams of one
-// flow on their way (UDP_GRO), which are counted by the segment size that it tells.
+// plain: recvmmsg(2), a batch a call, each datagram cut to what is looked at. gro: the kernel also joins datagrams of
+// one flow on their way (UDP_GRO), which are counted by the segment size that it tells.
 
 #include "loader/fd.h"
 

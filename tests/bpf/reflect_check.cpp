@@ -4,13 +4,11 @@
 
 #include "tests/harness/reflect_native.h"
 
-#include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 
 namespace responder::test {
@@ -58,47 +56,11 @@ std::uint32_t verdict_of(std::uint32_t slot) {
 
 } // namespace
 
-reflect_cfg default_reflect() {
-    reflect_cfg cfg{};
-    cfg.match = match_ports({{7, 7}});
-    cfg.ours = 1;
-    cfg.stamp_count = 1;
-    cfg.stamp_port[0] = 862;
-    cfg.oam = 1;
-    cfg.oam_level = 8;
-    cfg.oam_mep = 4711;
-    for (const char* text : {"PROBEOT", "DATA:OT", "LATENCY"}) {
-        reflect_signature& signature = cfg.signature[cfg.signature_count++];
-        signature.port = 3842;
-        signature.offset = 5;
-        signature.length = static_cast<__u8>(std::strlen(text));
-        std::memcpy(signature.octets, text, signature.length);
-    }
-    return cfg;
-}
-
-ReflectCheck::ReflectCheck(const reflect_cfg& cfg) : cfg_(cfg) {
-    std::memcpy(const_cast<reflect_cfg*>(const_cast<const reflect_cfg*>(&skeleton_->rodata->reflect_cfg)), &cfg_,
-                sizeof(cfg_));
-    reflect_live& live = skeleton_->bss->reflect_live;
-    std::ranges::copy(packet::own_mac.bytes, live.own_mac.bytes);
-    live.clock = {.from_tai_s = 2'208'988'800 - static_cast<__s64>(tai_offset_s),
-                  .error_estimate = 0x0a81,
-                  .format = STAMP_NTP,
-                  .zero = 0};
-    std::memset(live.on_link4, 0xff, sizeof(live.on_link4));
-    std::memset(live.on_link6, 0xff, sizeof(live.on_link6));
-    live.on_link4[1] = prefix4("10.0.0.0", 8);
-    live.on_link6[1] = prefix6("2001:db8::", 32);
-    skeleton_.load();
-    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.sink_queues));
-}
-
 ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
     SCOPED_TRACE("frame of " + std::to_string(frame.size()) + " octets:\n" +
                  packet::hex(std::span(frame).first(std::min<std::size_t>(frame.size(), 192))));
-    ProgramRun run = run_program(fd(), frame);
-    const CountChange change = counter_.take_change();
+    ProgramRun run = run_program(program_.fd(), frame);
+    const CountChange change = program_.take_change();
     EXPECT_EQ(change.size(), 1U) << "slots that changed";
     if (change.size() != 1)
         return {};
@@ -112,14 +74,14 @@ ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
 
     Octets native = frame, mine = run.out;
     reflect_native_state state{.now_ns = tai_ns(), .number = 0, .losses = 0};
-    const std::uint32_t native_slot =
-        reflect_native_run(native.data(), native.size(), native.size(), &cfg_, &skeleton_->bss->reflect_live, &state);
+    const std::uint32_t native_slot = reflect_native_run(native.data(), native.size(), native.size(), &program_.cfg(),
+                                                         &program_->bss->reflect_live, &state);
     EXPECT_EQ(slot_name(slot), slot_name(native_slot)) << "BPF and native";
     if (slot != native_slot)
         return {};
     blank_times(native, slot);
     blank_times(mine, slot);
-    if (!cfg_.stamp_stateful) {
+    if (!program_.cfg().stamp_stateful) {
         EXPECT_TRUE(mine == native) << "BPF:\n" << packet::hex(mine) << "\nnative:\n" << packet::hex(native);
     }
     return {.slot = slot, .out = std::move(run.out)};

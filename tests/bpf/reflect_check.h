@@ -7,22 +7,14 @@
 
 #pragma once
 
-#include "bpf/reflect_abi.h"
-#include "reflect.skel.h" // behind bpf/reflect_abi.h, whose types it names
-
-#include "tests/harness/prog_run.h"
-
-#include <functional>
+#include "tests/harness/reflect_program.h"
 
 namespace responder::test {
-
-// What xdp-reflect takes when nothing is said; sources are on the link in 10.0.0.0/8 and 2001:db8::/32.
-reflect_cfg default_reflect();
 
 class ReflectCheck {
   public:
     ReflectCheck() : ReflectCheck(default_reflect()) {}
-    explicit ReflectCheck(const reflect_cfg& cfg);
+    explicit ReflectCheck(const reflect_cfg& cfg) : program_(cfg) {}
 
     struct Seen {
         std::uint32_t slot = SINK_SLOTS;
@@ -31,15 +23,10 @@ class ReflectCheck {
     Seen see(const Octets& frame);
     std::uint32_t slot(const Octets& frame) { return see(frame).slot; }
 
-    reflect_bpf* operator->() const noexcept { return skeleton_.get(); }
-    int fd() const { return bpf_program__fd(skeleton_->progs.xdp_reflect); }
-
-    static constexpr std::uint64_t tai_offset_s = 37;
+    ReflectProgram& program() noexcept { return program_; }
 
   private:
-    Skeleton<reflect_bpf> skeleton_;
-    reflect_cfg cfg_;
-    SlotCounter counter_;
+    ReflectProgram program_;
 };
 
 // By name; any size of test frame is "test".

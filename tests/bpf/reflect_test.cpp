@@ -315,10 +315,10 @@ TEST(Reflect, RestrictionsOfTheSink) {
 
 TEST(Reflect, RefusesWhileItIsTold) {
     ReflectCheck reflector;
-    reflector->bss->reflect_live.refuse = SINK_EXPIRED;
+    reflector.program()->bss->reflect_live.refuse = SINK_EXPIRED;
     EXPECT_REFLECT(reflector, "expired", to_port(7, Octets(18)));
     EXPECT_REFLECT(reflector, "udp", to_port(8, Octets(18)));
-    reflector->bss->reflect_live.refuse = 0;
+    reflector.program()->bss->reflect_live.refuse = 0;
     EXPECT_REFLECT(reflector, "test", to_port(7, Octets(18)));
 }
 
@@ -359,7 +359,7 @@ double ntp_now() {
     timespec now{};
     clock_gettime(CLOCK_TAI, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 + 2'208'988'800.0 -
-           static_cast<double>(ReflectCheck::tai_offset_s);
+           static_cast<double>(ReflectProgram::tai_offset_s);
 }
 
 double ntp_seconds(std::uint64_t time) { return static_cast<double>(time) / 4294967296.0; }

@@ -7,6 +7,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/rewrite.h"
 #include "bpf/signature/ours.h"
 
 enum { FLOOR_FRAME = 96 };
@@ -36,6 +37,18 @@ int xdp_pass(struct xdp_md *ctx __attribute__((unused)))
 SEC("xdp")
 int xdp_tx(struct xdp_md *ctx __attribute__((unused)))
 {
+	return XDP_TX;
+}
+
+/* The shortest reflector. */
+SEC("xdp")
+int xdp_swap_macs(struct xdp_md *ctx)
+{
+	struct ethhdr *eth = (void *)(long)ctx->data;
+
+	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	rewrite_swap_macs(eth);
 	return XDP_TX;
 }
 
