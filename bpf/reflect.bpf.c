@@ -13,7 +13,9 @@
 
 const volatile struct reflect_cfg reflect_cfg;
 struct reflect_live reflect_live;
-__u32 reflect_watch_flows; /* may change while the program runs */
+/* May change while the program runs. */
+__u32 reflect_watch_flows;
+__u32 reflect_over; /* as sink_over: the first row of sink_queues for what comes after the run */
 
 /* Least recently used ones make room. The number that comes next. */
 struct {
@@ -79,7 +81,7 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
-	__u32 queue = ctx->rx_queue_index, key = 0, slot;
+	__u32 row = ctx->rx_queue_index + *(volatile __u32 *)&reflect_over, key = 0, slot;
 	struct frame *f = bpf_map_lookup_elem(&reflect_described, &key);
 
 	if (!f)
@@ -89,7 +91,7 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 	asm volatile("" ::: "memory");
 	s = frame_span(ctx);
 	slot = reflect_frame(f, s, &reflect_cfg, &reflect_live, reflect_live.own_mac.bytes);
-	count(queue, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
+	count(row, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
 	if (slot == MATCH_TEST || slot < SINK_ANSWER_END)
 		return XDP_TX;
 	return (slot < SINK_REASON_END ? XDP_PASS : XDP_DROP) |
@@ -110,7 +112,7 @@ enum { REFLECT_NOT_PLAIN = -1 };
 static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
 {
 	enum reflect_request request;
-	__u32 queue, slot;
+	__u32 row, slot;
 
 	if (f->protocol != IPPROTO_UDP || reflect_control(f, s))
 		return REFLECT_NOT_PLAIN;
@@ -121,8 +123,8 @@ static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame 
 	if (unlikely(slot != MATCH_TEST && slot >= SINK_ANSWER_END))
 		return REFLECT_NOT_PLAIN;
 	keep_pointer(ctx); /* clang would make one address of its fields' for both callers, which the verifier refuses */
-	queue = ctx->rx_queue_index;
-	count(queue, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
+	row = ctx->rx_queue_index + *(volatile __u32 *)&reflect_over;
+	count(row, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
 	return XDP_TX;
 }
 

@@ -19,8 +19,6 @@ namespace responder {
 
 namespace {
 
-// RFC 863; what pktgen and testpmd send to unless told otherwise.
-constexpr std::uint16_t discard_port = 9;
 // RFC 2544 appendix C.2.2 as corrected by RFC 6815 section 4.2, and RFC 5180 section 8 with its erratum.
 constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
 
@@ -66,40 +64,19 @@ match_range to_match_range(std::string_view option, const std::string& text, uns
     return {first, last};
 }
 
-match_prefix4 to_prefix4(const Prefix& prefix) {
-    match_prefix4 result{};
-    const std::uint32_t mask = prefix.length == 0 ? 0 : ~std::uint32_t{0} << (32 - prefix.length);
-    std::memcpy(&result.address, prefix.bytes.data(), 4);
-    result.mask = htonl(mask);
-    result.address &= result.mask;
-    return result;
-}
-
-match_prefix6 to_prefix6(const Prefix& prefix) {
-    match_prefix6 result{};
-    std::memcpy(result.address, prefix.bytes.data(), 16);
-    for (unsigned word = 0; word < 4; ++word) {
-        const unsigned bits = std::clamp<int>(static_cast<int>(prefix.length) - 32 * static_cast<int>(word), 0, 32);
-        result.mask[word] = htonl(bits == 0 ? 0 : ~std::uint32_t{0} << (32 - bits));
-        result.address[word] &= result.mask[word];
-    }
-    return result;
-}
-
-template <std::size_t size4, std::size_t size6>
-void append_prefix(std::string_view option, const Prefix& prefix, match_prefix4 (&list4)[size4], std::uint8_t& count4,
-                   match_prefix6 (&list6)[size6], std::uint8_t& count6) {
-    if (prefix.family == AF_INET)
-        append(option, list4, count4, to_prefix4(prefix));
-    else
-        append(option, list6, count6, to_prefix6(prefix));
-}
-
 Prefix parse_prefix(std::string_view option, const std::string& text) {
     const auto prefix = Prefix::parse(text);
     if (!prefix)
         refuse_value(option, text, "not an IPv4 or IPv6 address or prefix like 198.18.0.0/15");
     return *prefix;
+}
+
+void append_prefix(std::string_view option, const Prefix& prefix, match_prefix4 (&list4)[MATCH_PREFIXES],
+                   std::uint8_t& count4, match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t& count6) {
+    if (prefix.family == AF_INET)
+        append(option, list4, count4, to_match_prefix4(prefix));
+    else
+        append(option, list6, count6, to_match_prefix6(prefix));
 }
 
 // That no frame comes from, or none that is not passed before anything else is looked at (match_is_control()).
@@ -151,13 +128,49 @@ void collect(std::vector<std::string>& texts, const Item (&list)[size], std::uin
 
 } // namespace
 
+match_prefix4 to_match_prefix4(const Prefix& prefix) {
+    match_prefix4 result{};
+    const std::uint32_t mask = prefix.length == 0 ? 0 : ~std::uint32_t{0} << (32 - prefix.length);
+    std::memcpy(&result.address, prefix.bytes.data(), 4);
+    result.mask = htonl(mask);
+    result.address &= result.mask;
+    return result;
+}
+
+match_prefix6 to_match_prefix6(const Prefix& prefix) {
+    match_prefix6 result{};
+    std::memcpy(result.address, prefix.bytes.data(), 16);
+    for (unsigned word = 0; word < 4; ++word) {
+        const unsigned bits = std::clamp<int>(static_cast<int>(prefix.length) - 32 * static_cast<int>(word), 0, 32);
+        result.mask[word] = htonl(bits == 0 ? 0 : ~std::uint32_t{0} << (32 - bits));
+        result.address[word] &= result.mask[word];
+    }
+    return result;
+}
+
+void append_prefix(std::string_view option, const std::string& text, match_prefix4 (&list4)[MATCH_PREFIXES],
+                   std::uint8_t& count4, match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t& count6) {
+    append_prefix(option, parse_prefix(option, text), list4, count4, list6, count6);
+}
+
+void append_source_mac(const char* option, const std::string& text, match_mac (&list)[MATCH_MACS],
+                       std::uint8_t& count) {
+    append(option, list, count, parse_match_mac(option, text, true));
+}
+
+bool MatchOptions::is_usual() const noexcept {
+    return !all && ports.empty() && ethertypes.empty() && sources.empty() && destinations.empty();
+}
+
 void MatchOptions::add_to(CLI::App& app) {
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* text, const char* type) {
         add_list(app, name, values, text, type)->group("What is test traffic");
     };
     list("--port", ports,
-         "UDP to this destination port or range (9, and UDP to 198.18.0.0/15 and 2001:2::/48, unless "
-         "another option of this group says what is test traffic)",
+         fmt::format("UDP to this destination port or range ({}, unless another option of this group says what is test "
+                     "traffic)",
+                     usual.in_help)
+             .c_str(),
          "PORT[-PORT]");
     list("--ethertype", ethertypes, "frames of this EtherType", "0xHHHH");
     app.add_flag("--all", all, "every frame but link control, ARP, ND and DHCP: for a port that sees only test traffic")
@@ -168,7 +181,7 @@ void MatchOptions::add_to(CLI::App& app) {
     list("--dst-mac", destination_macs, "only to these MAC addresses, which the NIC is asked to let through", "MAC");
     list("--vlan", vlans, "only with this VLAN id in the outermost tag", "ID[-ID]");
     list("--inner-vlan", inner_vlans, "only with this VLAN id in the second tag", "ID[-ID]");
-    app.add_flag("--promisc", promiscuous, "also frames to other MAC addresses (promiscuous while it runs)")
+    app.add_flag(usual.promiscuous, promiscuous, "also frames to other MAC addresses (promiscuous while it runs)")
         ->group("What is test traffic");
 }
 
@@ -183,10 +196,9 @@ match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
     for (const std::string& text : inner_vlans)
         append("--inner-vlan", cfg.inner_vlan, cfg.inner_vlan_count, to_match_range("--inner-vlan", text, 0, 4094));
     for (const std::string& text : sources)
-        append_prefix("--src", parse_prefix("--src", text), cfg.source4, cfg.source4_count, cfg.source6,
-                      cfg.source6_count);
+        append_prefix("--src", text, cfg.source4, cfg.source4_count, cfg.source6, cfg.source6_count);
     for (const std::string& text : destinations)
-        append_prefix("--dst", parse_prefix("--dst", text), cfg.destination4, cfg.destination4_count, cfg.destination6,
+        append_prefix("--dst", text, cfg.destination4, cfg.destination4_count, cfg.destination6,
                       cfg.destination6_count);
     for (const std::string& text : source_macs)
         append("--src-mac", cfg.source_mac, cfg.source_mac_count, parse_match_mac("--src-mac", text, true));
@@ -217,7 +229,9 @@ match_cfg MatchOptions::build(const std::vector<Prefix>& test_addresses) const {
         cfg.any_udp = 1;
         return cfg;
     }
-    append("--port", cfg.port, cfg.port_count, match_range{discard_port, discard_port});
+    append("--port", cfg.port, cfg.port_count, match_range{usual.port, usual.port});
+    if (!usual.benchmark_networks)
+        return cfg;
     for (const std::string_view network : benchmark_networks)
         append_prefix("", *Prefix::parse(network), cfg.network4, cfg.network4_count, cfg.network6, cfg.network6_count);
     for (Prefix address : test_addresses) {

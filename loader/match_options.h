@@ -8,7 +8,9 @@
 #include "loader/ip_address.h"
 #include "loader/mac_address.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -17,14 +19,31 @@ class App;
 
 namespace responder {
 
+// What is test traffic where nothing is said, and what else a command calls things.
+struct UsualMatch {
+    std::uint16_t port;
+    bool benchmark_networks; // UDP to 198.18.0.0/15 and 2001:2::/48
+    const char* in_help;
+    const char* promiscuous; // the name of that option
+};
+// RFC 863; what pktgen and testpmd send to unless told otherwise.
+inline constexpr UsualMatch discard_match{.port = 9,
+                                          .benchmark_networks = true,
+                                          .in_help = "9, and UDP to 198.18.0.0/15 and 2001:2::/48",
+                                          .promiscuous = "--promisc"};
+
 struct MatchOptions {
     // As given; empty where not.
     std::vector<std::string> ports, ethertypes, vlans, inner_vlans, sources, destinations, source_macs,
         destination_macs;
     bool all = false;
     bool promiscuous = false;
+    UsualMatch usual = discard_match;
 
     void add_to(CLI::App& app);
+
+    // Nothing was said of what identifies test traffic.
+    bool is_usual() const noexcept;
 
     bool uses_vlans() const noexcept { return !vlans.empty() || !inner_vlans.empty(); }
 
@@ -32,6 +51,14 @@ struct MatchOptions {
     // nothing else was said of what does.
     match_cfg build(const std::vector<Prefix>& test_addresses) const;
 };
+
+// Appends to a list of prefixes, and reads one of MAC addresses. Throw Error(usage).
+void append_prefix(std::string_view option, const std::string& text, match_prefix4 (&list4)[MATCH_PREFIXES],
+                   std::uint8_t& count4, match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t& count6);
+void append_source_mac(const char* option, const std::string& text, match_mac (&list)[MATCH_MACS], std::uint8_t& count);
+
+match_prefix4 to_match_prefix4(const Prefix& prefix);
+match_prefix6 to_match_prefix6(const Prefix& prefix);
 
 // MAC addresses that the NIC must be asked to let through for this configuration.
 std::vector<MacAddress> wanted_macs(const match_cfg& cfg);
