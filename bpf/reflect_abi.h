@@ -16,6 +16,8 @@ enum {
 	REFLECT_ON_LINK = 4,
 };
 
+enum { OAM_ANY_LEVEL = 8 }; /* levels are 0 to 7 */
+
 /* The deepest layer whose addresses change places. */
 enum reflect_swap {
 	REFLECT_SWAP_AUTO,      /* that the frame has */

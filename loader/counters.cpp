@@ -39,7 +39,8 @@ sink_count operator-(const sink_count& now, const sink_count& before) noexcept {
 
 Traffic test_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SINK_SIZE_END); }
 Traffic answered_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_ANSWER_FIRST, SINK_ANSWER_END); }
-Traffic passed_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_REASON_FIRST, SINK_SLOTS); }
+Traffic passed_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_REASON_FIRST, SINK_REASON_END); }
+Traffic dropped_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_DROP_FIRST, SINK_SLOTS); }
 Traffic all_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SINK_SLOTS); }
 
 SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept {

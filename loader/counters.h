@@ -29,7 +29,8 @@ struct Traffic : sink_count {
 
 Traffic test_traffic(const SlotCounts& slots) noexcept; // all size bins
 Traffic answered_traffic(const SlotCounts& slots) noexcept;
-Traffic passed_traffic(const SlotCounts& slots) noexcept; // all reasons
+Traffic passed_traffic(const SlotCounts& slots) noexcept;  // all reasons
+Traffic dropped_traffic(const SlotCounts& slots) noexcept; // asked for an answer, refused and dropped
 Traffic all_traffic(const SlotCounts& slots) noexcept;
 
 SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept;

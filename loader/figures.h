@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates and
-// of NIC counters; and how numbers are written.
+// The tables that every rendering walks, so that text and JSON cannot drift apart: names, units and layers of rates, of
+// slots and of NIC counters; and how numbers are written.
 
 #pragma once
 
@@ -10,9 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +70,36 @@ class Grouped {
     char text_[most_digits + most_digits / 3];
     std::size_t size_ = 0;
 };
+
+struct SlotName {
+    sink_slot slot;
+    std::string_view key;
+    std::string_view text;
+};
+#define X(id, key, text) SlotName{SINK_##id, key, text},
+inline constexpr SlotName answer_names[] = {SINK_ANSWERS(X) REFLECT_ANSWERS(X)};
+inline constexpr SlotName reason_names[] = {SINK_REASONS(X) REFLECT_REASONS(X)};
+inline constexpr SlotName drop_names[] = {REFLECT_DROPS(X)};
+#undef X
+// Those that come first are the sink's.
+#define X(id, key, text) +1
+inline constexpr std::span<const SlotName> sink_answer_names(answer_names, 0 SINK_ANSWERS(X));
+inline constexpr std::span<const SlotName> sink_reason_names(reason_names, 0 SINK_REASONS(X));
+#undef X
+
+struct SizeBin {
+    sink_slot slot;
+    unsigned first; // with FCS
+    unsigned last;  // 0: no bound
+};
+constexpr auto size_bins = [] {
+#define X(id, smallest) SizeBin{SINK_SIZE_##id, smallest, 0},
+    std::array bins{SINK_SIZE_BINS(X)};
+#undef X
+    for (std::size_t i = 0; i + 1 < bins.size(); ++i)
+        bins[i].last = bins[i + 1].first - 1;
+    return bins;
+}();
 
 template <class Counters>
 struct CounterField {

@@ -7,11 +7,9 @@
 #define RESPONDER_RESPOND_OAM_H
 
 #include "../parse.h"
+#include "../reflect_abi.h"
 
-enum {
-	OAM_ETHERTYPE = 0x8902,
-	OAM_ANY_LEVEL = 8,
-};
+enum { OAM_ETHERTYPE = 0x8902 };
 
 enum oam_opcode {
 	OAM_LBR = 2, OAM_LBM = 3,

@@ -5,8 +5,6 @@
 #include "loader/command_line.h"
 #include "loader/error.h"
 
-#include "bpf/respond/oam.h"
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -26,8 +24,8 @@ constexpr UsualMatch echo_match{.port = 7,
                                 .promiscuous = "--any-mac"};
 constexpr std::uint16_t peer_port = 3842; // of testers that look for a peer of their maker
 constexpr const char* usual_signatures[] = {"udp/3842@5:PROBEOT", "udp/3842@5:DATA:OT", "udp/3842@5:LATENCY"};
-constexpr std::uint16_t stamp_port = 862;                // RFC 8762 section 4.1
-constexpr std::chrono::hours usual_expire{1};            // where a loop cannot be told from a test
+constexpr std::uint16_t stamp_port = 862;     // RFC 8762 section 4.1
+constexpr std::chrono::hours usual_expire{1}; // where a loop cannot be told from a test
 
 struct ReflectArguments {
     std::string swap = "auto", oam = "any", stamp_format = "ntp";
@@ -47,9 +45,10 @@ struct ReflectArguments {
 
 void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
     constexpr const char* what = "What is sent back";
-    app.add_option("--swap", swap,
-                   "which addresses change places: auto (down to the deepest that a frame has), mac, ip (MAC and IP) or "
-                   "port (and ports)")
+    app.add_option(
+           "--swap", swap,
+           "which addresses change places: auto (down to the deepest that a frame has), mac, ip (MAC and IP) or "
+           "port (and ports)")
         ->type_name("LAYER")
         ->group(what);
     add_list(app, "--signature", signatures,
@@ -79,9 +78,10 @@ void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
     app.add_option("--stamp-format", stamp_format, "of our time stamps: ntp, or ptp (RFC 8762 section 4.2.1)")
         ->type_name("FORMAT")
         ->group(protocols);
-    app.add_option("--oam", oam,
-                   "answer Ethernet OAM loopback, delay and synthetic loss (802.1ag, Y.1731) of any level, of one (0 to "
-                   "7), or none")
+    app.add_option(
+           "--oam", oam,
+           "answer Ethernet OAM loopback, delay and synthetic loss (802.1ag, Y.1731) of any level, of one (0 to "
+           "7), or none")
         ->type_name("LEVEL")
         ->group(protocols);
     app.add_option("--mep", mep, "our MEP id in synthetic loss replies (1)")->type_name("ID")->group(protocols);
@@ -157,10 +157,8 @@ std::uint16_t highest_reflector_port(const reflect_cfg& cfg, const match_cfg& ma
 
 void ReflectArguments::build(ReflectOptions& options) const {
     reflect_cfg& cfg = options.program;
-    constexpr std::pair<std::string_view, reflect_swap> layers[] = {{"auto", REFLECT_SWAP_AUTO},
-                                                                    {"mac", REFLECT_SWAP_MAC},
-                                                                    {"ip", REFLECT_SWAP_IP},
-                                                                    {"port", REFLECT_SWAP_PORT}};
+    constexpr std::pair<std::string_view, reflect_swap> layers[] = {
+        {"auto", REFLECT_SWAP_AUTO}, {"mac", REFLECT_SWAP_MAC}, {"ip", REFLECT_SWAP_IP}, {"port", REFLECT_SWAP_PORT}};
     const auto found = std::ranges::find(layers, swap, &std::pair<std::string_view, reflect_swap>::first);
     if (found == std::end(layers))
         refuse_value("--swap", swap, "not auto, mac, ip or port");

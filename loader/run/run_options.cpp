@@ -55,10 +55,12 @@ void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string&
     app.add_flag("--require-native", require_native_,
                  "fail where the driver has no native XDP (the same as --mode native)")
         ->group(port);
-    app.add_option("--engine", engine_, engines)->type_name("ENGINE")->group(port);
-    app.add_flag("--require-zerocopy", options.require_zerocopy,
-                 "with --engine af_xdp, fail where the driver does not put frames into the sockets' memory itself")
-        ->group(port);
+    if (!engines.empty()) {
+        app.add_option("--engine", engine_, engines)->type_name("ENGINE")->group(port);
+        app.add_flag("--require-zerocopy", options.require_zerocopy,
+                     "with --engine af_xdp, fail where the driver does not put frames into the sockets' memory itself")
+            ->group(port);
+    }
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group(port);
     app.add_flag("--wait", options.wait, "start on a port without carrier, and wait for it")->group(port);

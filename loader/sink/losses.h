@@ -23,10 +23,10 @@ struct LossPlace {
 };
 
 // Behind the program, where streams are followed by the sockets' readers: test frames that none of them got.
-std::uint64_t lost_in_ring(const Books& books);
+std::uint64_t lost_in_ring(const SinkBooks& books);
 
 // Of one port.
-std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books);
+std::vector<LossPlace> loss_places(const StreamReport& streams, const SinkBooks& books);
 // Behind the program: of the whole network namespace, so of all ports together.
 std::vector<LossPlace> loss_places_behind(const StackLosses& stack);
 

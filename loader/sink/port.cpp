@@ -107,7 +107,7 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
 
 SinkPort::SinkPort(const SinkOptions& options, Netdev netdev, unsigned first_reader, Capture* capture,
                    std::vector<std::string>& notes)
-    : Port(options, std::move(netdev), notes) {
+    : CountingPort(options, std::move(netdev), notes) {
     const auto make = [&](XdpMode mode, bool multi_buffer) {
         auto program = std::make_unique<Program>(options, *this, mode, multi_buffer);
         program_ = program.get();
@@ -115,10 +115,6 @@ SinkPort::SinkPort(const SinkOptions& options, Netdev netdev, unsigned first_rea
     };
     attach(options, first_reader, make, notes);
     program_->map_variables();
-    started_ = attached_at();
-
-    counters_.emplace(bpf_map__fd(program_->maps().sink_queues), 0, queues_possible());
-    counters_after_the_end_.emplace(bpf_map__fd(program_->maps().sink_queues), queues_possible(), queues_possible());
     const unsigned tables = stream_tables(options, obtained().mode, queues_possible());
     if (const unsigned slots = stream_slots(options, queues()); slots != 0)
         streams_.emplace(
@@ -130,10 +126,7 @@ SinkPort::SinkPort(const SinkOptions& options, Netdev netdev, unsigned first_rea
             slots, tables);
     if (sockets() != nullptr)
         start_readers(options, capture);
-    now_ = counters_->empty_snapshot();
-    now_.taken = interval_taken_ = started_; // frames that came by the first reading came after this
-    poll();
-    interval_missed_ = nic_rise().missed();
+    start_counting(bpf_map__fd(program_->maps().sink_queues));
 }
 
 SinkPort::~SinkPort() = default;
@@ -188,7 +181,7 @@ bool SinkPort::await_readers() const noexcept {
     using namespace std::chrono_literals;
     const auto have = [&] {
         const SocketStatistics sockets = socket_statistics();
-        return sockets.received + sockets.lost() >= test_frames_;
+        return sockets.received + sockets.lost() >= test_frames();
     };
     for (const Clock::time_point deadline = Clock::now() + 2s; sockets() != nullptr && !have();) {
         if (Clock::now() >= deadline)
@@ -198,68 +191,24 @@ bool SinkPort::await_readers() const noexcept {
     return true;
 }
 
-void SinkPort::stop() noexcept {
-    program_->variables().sink_over = queues_possible();
-    stopped_ = Clock::now();
-}
-
-std::uint64_t SinkPort::poll() noexcept {
-    const Clock::time_point before = now_.taken;
-    counters_->read(now_);
-    if (stopped_)
-        now_.taken = *stopped_;
-    const std::uint64_t test_frames = test_traffic(now_.total).frames;
-    if (test_frames != test_frames_)
-        busy_.add(before, now_.taken, test_frames - test_frames_);
-    return test_frames_ = test_frames;
-}
+void SinkPort::count_from_row(unsigned row) noexcept { program_->variables().sink_over = row; }
 
 SinkPort::Interval SinkPort::take_interval() noexcept {
-    follow_nic();
-    const std::uint64_t missed = nic_rise().missed(), socket_lost = socket_statistics().lost();
-    return {.slots = now_.total - std::exchange(interval_slots_, now_.total),
-            .time = now_.taken - std::exchange(interval_taken_, now_.taken),
-            .missed = missed - std::exchange(interval_missed_, missed),
-            .lost = streams_ ? std::optional(streams_->missing()) : std::nullopt,
-            .socket_lost = socket_lost - std::exchange(interval_socket_lost_, socket_lost)};
+    const std::uint64_t socket_lost = socket_statistics().lost();
+    return {take_counted(), streams_ ? std::optional(streams_->missing()) : std::nullopt,
+            socket_lost - std::exchange(interval_socket_lost_, socket_lost)};
 }
 
-void SinkPort::restart_clock() noexcept { started_ = interval_taken_ = Clock::now(); }
-
-Books SinkPort::close_books() {
-    using namespace std::chrono_literals;
-    Books books;
-    Snapshot after = counters_after_the_end_->empty_snapshot();
-    const auto saw = [&](Traffic (*some)(const SlotCounts&) noexcept) {
-        return some(now_.total).frames + some(after.total).frames;
-    };
-    const auto read = [&] {
-        poll();
-        counters_after_the_end_->read(after);
-        return saw(test_traffic);
-    };
-    std::uint64_t frames = 0;
-    for (const Clock::time_point deadline = Clock::now() + 200ms; !books.settled && Clock::now() < deadline;) {
-        frames = read();
-        std::this_thread::sleep_for(50ms);
-        books.settled = frames == read();
-    }
-    if (!stopped_) {
-        stop();
-        std::this_thread::sleep_for(1ms); // a run of the program that began before may still be under way
-        read();
-    }
-    const std::uint64_t program_saw_before = saw(all_traffic);
-    read_nic(books);
-    books.settled = frames == read() && books.settled;
+SinkBooks SinkPort::close_books() {
+    SinkBooks books;
+    CountingPort::close_books(books);
     if (sockets() != nullptr) {
         books.settled = await_readers() && books.settled;
         books.sockets = socket_statistics();
-        books.not_delivered = static_cast<std::int64_t>(test_frames_ - books.sockets->received - books.sockets->lost());
+        books.not_delivered =
+            static_cast<std::int64_t>(test_frames() - books.sockets->received - books.sockets->lost());
     }
     stream_report_ = streams_ ? streams_->read() : StreamReport{};
-    books.after_the_end = all_traffic(after.total).frames;
-    close_balance(books, program_saw_before, saw(all_traffic), saw(passed_traffic));
     return books;
 }
 

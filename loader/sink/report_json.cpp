@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//
-// Schema version 1. Counters are integers, rates numbers, and the unit stands in the key. A later version may add keys;
-// one that changes or drops a key counts up.
 
 #include "loader/command.h"
 #include "loader/sink/report.h"
@@ -14,103 +11,16 @@ namespace responder {
 
 namespace {
 
-constexpr int schema_version = 1;
+constexpr std::string_view program = "xdp-sink";
 
-void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time) {
-    char room[32];
-    json.member(key, rfc3339(time, room));
-}
-
-void put_frames_and_bytes(JsonWriter& json, const Traffic& traffic) {
-    json.member("frames", traffic.frames);
-    json.member("l1_bytes", traffic.l1_bytes_on_wire());
-    json.member("l2_bytes", traffic.l2_bytes_with_fcs());
-    json.member("l3_bytes", traffic.l3_bytes);
-    json.member("payload_bytes", traffic.payload_bytes);
-}
-
-void put_rates(JsonWriter& json, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps) {
-    const Rates average = rates(traffic, time);
-    for (const RateField& field : rate_fields)
-        json.member(field.key, average.*field.value);
-    if (const double percent = line_rate_percent(average, speed_bps); percent >= 0)
-        json.member("line_rate_percent", percent);
-}
-
-template <class Names>
-void put_slots(JsonWriter& json, std::string_view key, const Names& names, const SlotCounts& slots) {
-    json.begin_object(key);
-    for (const SlotName& name : names)
-        json.member(name.key, slots[name.slot].frames);
-    json.end_object();
-}
-
-void put_port(JsonWriter& json, const Port& port) {
-    json.member("interface", port.netdev().name());
-    json.member("ifindex", port.netdev().index());
-    json.member("driver", port.driver());
-    json.member("mac", to_string(port.mac()));
-    json.member("mtu", port.mtu());
-    json.member("speed_bps", port.speed_bps());
-    json.member("queues", port.queues());
-    json.member("mode", to_string(port.obtained().mode));
-    json.member("native_refused", port.obtained().native_refused);
-    json.member("multi_buffer", port.obtained().multi_buffer);
-    json.member("dispatcher", port.obtained().dispatcher);
-    json.member("takes", describe(port.match()));
-    json.member("engine", port.sockets_obtained() ? "af_xdp" : "xdp");
-    if (const auto& sockets = port.sockets_obtained()) {
-        json.member("zero_copy", sockets->zero_copy);
-        json.member("busy_polling", sockets->busy_polling);
-        json.member("largest_frame_with_fcs", sockets->largest_frame + wire::fcs_bytes);
-    }
-}
-
-void put_run(JsonWriter& json, const SinkOptions& options) {
-    json.member("schema_version", schema_version);
-    json.member("program", "xdp-sink");
-    json.member("version", RESPONDER_VERSION);
-    json.begin_array("argv");
-    for (const std::string& argument : options.argv)
-        json.value(argument);
-    json.end_array();
-    json.member("kernel", kernel_description());
-    json.member("watches", describe(options.watches));
-}
-
-void put_books(JsonWriter& json, const Books& books) {
-    json.begin_object("balance");
-    json.member("nic_known", books.nic_known);
-    json.member("program_saw", books.program_saw);
-    json.member("after_the_end", books.after_the_end);
-    if (books.nic_known) {
-        json.member("nic_received", books.nic_received);
-        json.member("nic_leaves_out_dropped", books.nic_leaves_out_dropped);
-        json.member("left_over", books.left_over);
-        json.member("in_flight", books.in_flight);
-    }
-    json.member("settled", books.settled);
-    json.end_object();
-    if (books.sockets) {
-        json.begin_object("sockets");
-        json.member("received", books.sockets->received);
-        for (const SocketField& field : socket_fields)
-            json.member(field.key, *books.sockets.*field.value);
-        json.member("not_delivered", books.not_delivered);
-        json.end_object();
-    }
-    if (!books.nic_known)
+void put_sockets(JsonWriter& json, const SinkBooks& books) {
+    if (!books.sockets)
         return;
-    json.begin_object("nic");
-    json.member("rx_packets", books.nic.rx_packets);
-    json.member("rx_bytes", books.nic.rx_bytes);
-    for (const NicField& field : nic_loss_fields)
-        json.member(field.key, books.nic.*field.value);
-    json.member("rx_dropped", books.nic.rx_dropped);
-    json.end_object();
-    json.begin_object("driver_counters");
-    for (const auto& [name, rise] : books.driver)
-        json.member(name, rise);
+    json.begin_object("sockets");
+    json.member("received", books.sockets->received);
+    for (const SocketField& field : socket_fields)
+        json.member(field.key, *books.sockets.*field.value);
+    json.member("not_delivered", books.not_delivered);
     json.end_object();
 }
 
@@ -263,91 +173,23 @@ void put_losses(JsonWriter& json, const std::vector<LossPlace>& places) {
     json.end_array();
 }
 
-std::string_view ending_name(Ending ending) {
-    switch (ending) {
-    case Ending::duration:
-        return "duration";
-    case Ending::count:
-        return "count";
-    case Ending::signal:
-        return "signal";
-    case Ending::interface_gone:
-        return "interface";
-    case Ending::program_gone:
-        return "program";
-    }
-    return "";
-}
-
-std::string_view cause_name(Outage::Cause cause) {
-    switch (cause) {
-    case Outage::Cause::absent_at_start:
-        return "absent_at_start";
-    case Outage::Cause::attach:
-        return "attach";
-    case Outage::Cause::lost:
-        return "lost";
-    }
-    return "";
-}
-
-void put_port_summary(JsonWriter& json, const SinkPort& port, const Books& books, const RunReport& run) {
+void put_port_summary(JsonWriter& json, const SinkPort& port, const SinkBooks& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
-    const Traffic test = test_traffic(slots);
     put_port(json, port);
-    json.member("duration_seconds", port.elapsed().count());
-    json.begin_object("test");
-    put_frames_and_bytes(json, test);
-    json.member("flowed_seconds", port.busy().time.count());
-    json.member("flowed_at_most", port.busy().at_most);
-    json.begin_object("while_it_flowed");
-    put_rates(json, test, port.busy().time, port.speed_bps());
-    json.end_object();
-    json.begin_object("over_the_run");
-    put_rates(json, test, port.elapsed(), port.speed_bps());
-    json.end_object();
-    json.begin_array("sizes");
-    for (const SizeBin& bin : size_bins) {
-        json.begin_object();
-        json.member("first", bin.first);
-        if (bin.last != 0)
-            json.member("last", bin.last);
-        json.member("frames", slots[bin.slot].frames);
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    put_slots(json, "answered", answer_names, slots);
-    put_slots(json, "passed", reason_names, slots);
+    put_counted(json, port);
+    put_slots(json, "answered", sink_answer_names, slots);
+    put_slots(json, "passed", sink_reason_names, slots);
     if (port.sockets_obtained())
         json.member("arrival_stamped_by", port.stamped_by_reader() ? "reader" : "program");
     if (port.follows_streams()) {
         put_streams(json, port, run);
         put_losses(json, loss_places(port.streams(), books));
     }
-    json.begin_array("by_queue");
-    for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
-        const SlotCounts& counts = port.now().queues[queue];
-        json.begin_object();
-        json.member("queue", queue);
-        json.member("test_frames", test_traffic(counts).frames);
-        json.member("test_l2_bytes", test_traffic(counts).l2_bytes_with_fcs());
-        json.member("answered_frames", answered_traffic(counts).frames);
-        json.member("passed_frames", passed_traffic(counts).frames);
-        json.end_object();
-    }
-    json.end_array();
-    put_books(json, books);
-    json.begin_array("outages");
-    for (const Outage& outage : port.outages()) {
-        json.begin_object();
-        put_time(json, "began", outage.began);
-        if (outage.lasted)
-            json.member("seconds", outage.lasted->count());
-        json.member("cause", cause_name(outage.cause));
-        json.end_object();
-    }
-    json.end_array();
+    put_queues(json, port);
+    put_balance(json, books);
+    put_sockets(json, books);
+    put_nic(json, books);
+    put_outages(json, port);
 }
 
 void put_capture(JsonWriter& json, const CaptureFigures& capture) {
@@ -380,7 +222,8 @@ void JsonReporter::start(const SinkOptions& options, std::span<const SinkPort> p
     if (!stream_)
         return;
     begin_event("start");
-    put_run(json_, options);
+    put_run(json_, options, program);
+    json_.member("watches", describe(options.watches));
     json_.begin_array("ports");
     for (const SinkPort& port : ports) {
         json_.begin_object();
@@ -442,11 +285,9 @@ void JsonReporter::summary(const RunReport& run) {
         json_.clear();
         json_.begin_object();
     }
-    put_run(json_, run.options);
-    put_time(json_, "started", run.started);
-    put_time(json_, "ended", run.ended);
-    json_.member("ended_by", ending_name(run.ended_by));
-    json_.member("duration_seconds", run.duration.count());
+    put_run(json_, run.options, program);
+    json_.member("watches", describe(run.options.watches));
+    put_ending(json_, run.started, run.ended, run.ended_by, run.duration);
     json_.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json_.begin_object();

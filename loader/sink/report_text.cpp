@@ -18,75 +18,6 @@ namespace {
 
 constexpr unsigned rows_between_headings = 20; // a heading stays in sight on a terminal of 24 lines
 
-constexpr std::size_t column_width(std::string_view heading) { return std::max<std::size_t>(heading.size(), 10) + 2; }
-
-std::string size_text(const SizeBin& bin) {
-    if (bin.first == 0)
-        return fmt::format("under {}", bin.last + 1);
-    if (bin.last == 0)
-        return fmt::format("{} and more", bin.first);
-    return bin.first == bin.last ? fmt::format("{}", bin.first) : fmt::format("{}-{}", bin.first, bin.last);
-}
-
-void print_rates(Buffer& buffer, std::string_view label, std::string_view bound, const Traffic& traffic,
-                 std::chrono::duration<double> time, std::uint64_t speed_bps) {
-    const Rates average = rates(traffic, time);
-    print(buffer, "  {:<17}{}{} frames/s", label, bound, Grouped(average.fps, 0));
-    for (const RateField& field : rate_fields) {
-        if (field.value == &Rates::fps)
-            continue;
-        print(buffer, ", {} {}", field.heading.substr(0, field.heading.find(' ')),
-              Grouped(average.*field.value * field.scale, field.precision));
-        if (field.value == &Rates::l1_bps && speed_bps != 0)
-            print(buffer, " ({:.2f} % of line rate)", line_rate_percent(average, speed_bps));
-    }
-    print(buffer, " Mb/s\n");
-}
-
-// "label  TCP 1,200, ARP 34" for what is not zero.
-template <class Names, class Value>
-void print_list(Buffer& buffer, std::string_view label, const Names& names, Value value) {
-    bool first = true;
-    for (const auto& name : names) {
-        const std::uint64_t count = value(name);
-        if (count == 0)
-            continue;
-        if (first)
-            print(buffer, "  {:<17}", label);
-        print(buffer, "{}{} {}", first ? "" : ", ", name.text, Grouped(count));
-        first = false;
-    }
-    if (!first)
-        buffer.push_back('\n');
-}
-
-void print_books(Buffer& buffer, const SinkPort& port, const Books& books) {
-    const SlotCounts& slots = port.now().total;
-    print(buffer, "  {:<17}program saw {} = test {}", "balance", Grouped(books.program_saw),
-          Grouped(test_traffic(slots).frames));
-    if (const auto answered = answered_traffic(slots).frames; answered != 0)
-        print(buffer, " + answered {}", Grouped(answered));
-    print(buffer, " + passed {}", Grouped(passed_traffic(slots).frames));
-    if (books.after_the_end != 0)
-        print(buffer, " + after the end {}", Grouped(books.after_the_end));
-    if (!books.nic_known) {
-        print(buffer, "; the NIC's counters went away with the interface\n");
-        return;
-    }
-    print(buffer, "; NIC received {}", Grouped(books.nic_received));
-    if (books.nic_leaves_out_dropped)
-        print(buffer, " (this driver leaves out what a program dropped: compared with passed)");
-    print(buffer, "; left over {} (", Grouped(books.left_over));
-    if (!port.is_attached()) {
-        print(buffer, "with what came after the program was taken off");
-    } else if (books.in_flight != 0) {
-        print(buffer, "up to {} can have been in flight between the two readings", Grouped(books.in_flight));
-    } else {
-        print(buffer, "nothing was in flight");
-    }
-    print(buffer, "{})\n", books.settled ? "" : "; the traffic had not settled");
-}
-
 void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::chrono::nanoseconds> clocks_within) {
     print(buffer, ", jitter {}, delay varies by up to {} (mean {})", time_text(delay.jitter),
           time_text(delay.variation_most), time_text(delay.variation_mean));
@@ -235,7 +166,7 @@ void print_streams(Buffer& buffer, const SinkPort& port, const RunReport& run) {
         print(buffer, "  {:<17}{} frames with our signature and a wrong check\n", "damaged", Grouped(report.damaged));
 }
 
-void print_sockets(Buffer& buffer, const SinkPort& port, const Books& books) {
+void print_sockets(Buffer& buffer, const SinkPort& port, const SinkBooks& books) {
     const auto& got = port.sockets_obtained();
     if (!got || !books.sockets)
         return;
@@ -265,68 +196,17 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
             print(buffer, "    {}: {}\n", place.key, place.text);
 }
 
-void print_port(Buffer& buffer, const SinkPort& port, const Books& books, const RunReport& run) {
-    const SlotCounts& slots = port.now().total;
-    const Traffic test = test_traffic(slots);
-    const auto& o = port.obtained();
-    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n  {:<17}{}, {}", port.netdev().name(),
-          port.elapsed().count(), to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(),
-          port.queues(), port.queues() == 1 ? "" : "s",
-          port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()), "test frames", Grouped(test.frames),
-          Grouped(test.l2_bytes_with_fcs()));
-    const BusyTime::Result busy = port.busy();
-    print(buffer, " bytes with FCS; traffic flowed for {}{:.2f} s\n", busy.at_most ? "at most " : "",
-          busy.time.count());
-    if (test.frames != 0) {
-        print_rates(buffer, "while it flowed", busy.at_most ? "at least " : "", test, busy.time, port.speed_bps());
-        print_rates(buffer, "over the run", "", test, port.elapsed(), port.speed_bps());
-        struct NamedBin {
-            std::string text;
-            sink_slot slot;
-        };
-        std::vector<NamedBin> bins;
-        for (const SizeBin& bin : size_bins)
-            bins.push_back({size_text(bin) + ":", bin.slot});
-        print_list(buffer, "sizes with FCS", bins, [&](const NamedBin& bin) { return slots[bin.slot].frames; });
-    }
+void print_port(Buffer& buffer, const SinkPort& port, const SinkBooks& books, const RunReport& run) {
+    print_counted(buffer, port, "test frames");
     print_streams(buffer, port, run);
     print_sockets(buffer, port, books);
     if (!port.streams().streams.empty())
         print_losses(buffer, loss_places(port.streams(), books));
-    const auto used = std::ranges::count_if(port.now().queues,
-                                            [](const SlotCounts& queue) { return all_traffic(queue).frames != 0; });
-    if (port.queues() > 1 || used > 1) {
-        for (std::size_t queue = 0; queue < port.now().queues.size(); ++queue) {
-            const SlotCounts& counts = port.now().queues[queue];
-            if (all_traffic(counts).frames == 0)
-                continue;
-            print(buffer, "  {:<17}test {}, passed {}\n", fmt::format("queue {}", queue),
-                  Grouped(test_traffic(counts).frames), Grouped(passed_traffic(counts).frames));
-        }
-    }
-    print_list(buffer, "answered", answer_names, [&](const SlotName& name) { return slots[name.slot].frames; });
-    print_list(buffer, "passed up", reason_names, [&](const SlotName& name) { return slots[name.slot].frames; });
-    if (books.nic_known)
-        print_list(buffer, "NIC lost", nic_loss_fields, [&](const NicField& field) { return books.nic.*field.value; });
-    if (books.nic_known && books.nic.rx_dropped != 0)
-        print(buffer, "  {:<17}{} by the driver{}, or by the stack of what passed up\n", "dropped",
-              Grouped(books.nic.rx_dropped),
+    print_slots(buffer, port);
+    print_nic(buffer, books,
               books.sockets && books.sockets->lost() != 0 ? " (some count what the sockets lost here too)" : "");
-    for (const auto& [name, rise] : books.driver)
-        print(buffer, "  {:<17}{} {}\n", "driver says", name, Grouped(rise));
-    for (const Outage& outage : port.outages()) {
-        char room[32];
-        print(buffer, "  {:<17}from {}", "link down", rfc3339(outage.began, room));
-        if (outage.lasted)
-            print(buffer, " for {:.1f} s", outage.lasted->count());
-        else
-            print(buffer, ", still down");
-        print(buffer, "{}\n",
-              outage.cause == Outage::Cause::absent_at_start ? ", from the start"
-              : outage.cause == Outage::Cause::attach        ? ", taken down by the driver for the program"
-                                                             : "");
-    }
-    print_books(buffer, port, books);
+    print_outages(buffer, port);
+    print_books(buffer, port, books, "test");
 }
 
 void print_capture(Buffer& buffer, const CaptureFigures& capture) {
@@ -358,11 +238,7 @@ void TextReporter::start(const SinkOptions&, std::span<const SinkPort> ports) { 
 
 void TextReporter::heading(bool sockets) {
     print(buffer_, "{:>9}  {:<10}", "time", "port");
-    for (const RateField& field : rate_fields) {
-        print(buffer_, "{:>{}}", field.heading, column_width(field.heading));
-        if (field.value == &Rates::l1_bps)
-            print(buffer_, "{:>8}", "line %");
-    }
+    print_rate_headings(buffer_);
     print(buffer_, "{:>12}{:>12}{}{:>12}\n", "passed/s", "NIC missed", sockets ? " socket lost" : "", "lost");
 }
 
@@ -380,17 +256,7 @@ void TextReporter::interval(std::span<const IntervalReport> reports) {
         const SinkPort::Interval& interval = report.interval;
         const Rates now = rates(test_traffic(interval.slots), interval.time);
         print(buffer_, "{:>7.1f} s  {:<10}", report.port.elapsed().count(), report.port.netdev().name());
-        for (const RateField& field : rate_fields) {
-            print(buffer_, "{:>{}}", Grouped(now.*field.value * field.scale, field.precision),
-                  column_width(field.heading));
-            if (field.value != &Rates::l1_bps)
-                continue;
-            const double percent = line_rate_percent(now, report.port.speed_bps());
-            if (percent < 0)
-                print(buffer_, "{:>8}", "-");
-            else
-                print(buffer_, "{:>8}", Grouped(percent, 1));
-        }
+        print_rate_columns(buffer_, now, report.port.speed_bps());
         print(buffer_, "{:>12}{:>12}", Grouped(rates(passed_traffic(interval.slots), interval.time).fps, 0),
               Grouped(interval.missed));
         if (sockets)

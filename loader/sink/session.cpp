@@ -3,7 +3,6 @@
 #include "loader/sink/session.h"
 
 #include "loader/command.h"
-#include "loader/sink/flows.h"
 #include "loader/sink/watch.h"
 
 #include <fmt/format.h>
@@ -20,10 +19,6 @@ using namespace std::chrono_literals;
 
 // How often sockets are read: some 0.3 ms for the kernel to go through its table.
 constexpr auto stack_period = 100ms;
-
-constexpr auto silence_before_watch = 3s; // about then people look at the screen and wonder
-constexpr auto watch_time = 1s;
-constexpr auto between_watches = 30s;
 
 void require_line_speed(const SinkOptions& options, const SinkPort& port) {
     if (options.expect_rate && options.expect_rate->unit == RateCondition::Unit::line_percent && port.has_carrier() &&
@@ -43,7 +38,8 @@ pcapng::Section this_system() {
 
 } // namespace
 
-SinkSession::SinkSession(const SinkOptions& options) : Session(options), options_(options) {
+SinkSession::SinkSession(const SinkOptions& options)
+    : Session(options), options_(options), flow_watch_(options.match.usual.promiscuous, followed()) {
     std::vector<Netdev> netdevs = find_interfaces();
     if (options.capture)
         capture_ = std::make_unique<Capture>(options.capture->file, options.capture->limits, options.capture->snaplen);
@@ -60,6 +56,8 @@ SinkSession::SinkSession(const SinkOptions& options) : Session(options), options
     for (const SinkPort& port : ports_)
         require_line_speed(options, port);
     watch(ports_, notes);
+    for (SinkPort& port : ports_)
+        counting_ports_.push_back(&port);
     if (capture_)
         capture_->begin(this_system());
 
@@ -107,7 +105,7 @@ void SinkSession::introduce_capture() const {
                     limits));
 }
 
-void SinkSession::end_capture(std::span<const Books> books) {
+void SinkSession::end_capture(std::span<const SinkBooks> books) {
     std::vector<Capture::Counted> counted;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
         const auto known = [&](std::uint64_t count) {
@@ -151,44 +149,23 @@ void SinkSession::report_event(const Port& port, std::string_view text) {
         reporter->event(port, text);
 }
 
-void SinkSession::help_where_nothing_counts(Clock::time_point now) {
-    const auto is_silent = [](const SinkPort& port) { return test_traffic(port.now().total).frames == 0; };
-    if (!watching_since_) {
-        if (now < std::max(next_watch_, begun() + silence_before_watch) || std::ranges::none_of(ports_, is_silent))
-            return;
-        watching_since_ = now;
-        for (SinkPort& port : ports_) {
-            if (!is_silent(port))
-                continue;
-            // A NIC keeps back what is sent to another MAC address: only so can it be seen that there is any.
-            try {
-                promiscuous_for_the_watch_.emplace_back(port.netdev()).promiscuous();
-            } catch (const Error&) {
-                // The interface has just gone, which the monitor will say; the watch is help, no measurement.
-            }
-            port.watch_flows(true);
-        }
-        return;
-    }
-    const std::chrono::duration<double> watched = now - *watching_since_;
-    if (watched < watch_time)
-        return;
-    watching_since_.reset();
-    next_watch_ = now + between_watches;
-    promiscuous_for_the_watch_.clear();
-    for (SinkPort& port : ports_) {
-        port.watch_flows(false);
-        if (!is_silent(port))
-            continue;
-        const bool follows = port.has_seen_a_stream(); // else what goes to a watched port is not of its format
-        const std::vector<std::string> flows =
-            largest_flows(port, watched, std::span(options_.watches).first(follows ? options_.watches.size() : 0));
-        say(fmt::format("{}: no test frame yet{}. {}", port.netdev().name(),
-                        follows ? ", but streams that go up the stack are followed" : "",
-                        flows.empty() ? "Nothing else arrives either" : "What passed by in the last second:"));
-        for (const std::string& flow : flows)
-            say("  " + flow);
-    }
+// What goes to a watched port is followed, unless it is not of that port's format.
+FlowWatch::Following SinkSession::followed() const {
+    const auto follows = [](const CountingPort& port) {
+        return static_cast<const SinkPort&>(port).has_seen_a_stream();
+    };
+    return {.aside =
+                [follows](const CountingPort& port) {
+                    return follows(port) ? std::string(", but streams that go up the stack are followed")
+                                         : std::string();
+                },
+            .followed_as =
+                [this, follows](const CountingPort& port, const sink_flow_key& key) {
+                    const auto watch = std::ranges::find(options_.watches, key.destination_port, &watch_port::port);
+                    return follows(port) && watch != options_.watches.end()
+                               ? std::string(format_name(static_cast<stream_format>(watch->format)))
+                               : std::string();
+                }};
 }
 
 void SinkSession::tick(Clock::time_point now) {
@@ -198,7 +175,7 @@ void SinkSession::tick(Clock::time_point now) {
     }
     tell_of_capture();
     if (!is_waiting())
-        help_where_nothing_counts(now);
+        flow_watch_.tick(now, begun(), counting_ports_);
 }
 
 ExitCode SinkSession::finish() {
@@ -212,7 +189,7 @@ ExitCode SinkSession::finish() {
         if (stack_)
             stack = stack_->losses();
     }
-    std::vector<Books> books;
+    std::vector<SinkBooks> books;
     std::vector<Measured> measured;
     for (SinkPort& port : ports_) {
         books.push_back(port.close_books());

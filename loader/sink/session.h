@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "loader/run/flows.h"
 #include "loader/run/session.h"
 #include "loader/sink/options.h"
 #include "loader/sink/port.h"
@@ -35,8 +36,8 @@ class SinkSession final : public Session {
 
     void introduce_capture() const;
     void tell_of_capture();
-    void end_capture(std::span<const Books> books);
-    void help_where_nothing_counts(Clock::time_point now);
+    void end_capture(std::span<const SinkBooks> books);
+    FlowWatch::Following followed() const;
 
     const SinkOptions& options_;
     ClockFloor clock_ = measure_clock();
@@ -48,10 +49,8 @@ class SinkSession final : public Session {
     std::optional<StackWatch> stack_; // where ports are watched
     Clock::time_point next_stack_poll_;
 
-    // The watch for flows on ports that count nothing.
-    std::optional<Clock::time_point> watching_since_;
-    Clock::time_point next_watch_;
-    std::vector<ReceiveFilterMembership> promiscuous_for_the_watch_;
+    std::vector<CountingPort*> counting_ports_;
+    FlowWatch flow_watch_;
 };
 
 } // namespace responder

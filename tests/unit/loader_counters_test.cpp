@@ -5,7 +5,7 @@
 
 #include "loader/command.h"
 #include "loader/counters.h"
-#include "loader/sink/figures.h"
+#include "loader/figures.h"
 #include "loader/wire.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // For how long traffic flowed, from readings every 20 ms that know nothing of when it began.
 
-#include "loader/sink/busy_time.h"
+#include "loader/run/busy_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/busy_time.h"
+#include "loader/run/busy_time.h"
 
 #include <algorithm>
 

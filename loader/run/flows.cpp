@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/flows.h"
+#include "loader/run/flows.h"
 
-#include "loader/sink/watch.h"
+#include "loader/command.h"
+#include "loader/error.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -17,7 +18,14 @@ namespace responder {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t shown_flows = 5;
+constexpr auto silence_before_watch = 3s; // about then people look at the screen and wonder
+constexpr auto watch_time = 1s;
+constexpr auto between_watches = 30s;
+
+bool is_silent(const CountingPort* port) { return test_traffic(port->now().total).frames == 0; }
 
 std::string address_text(const sink_flow_key& key, const __be32* address) {
     char text[INET6_ADDRSTRLEN];
@@ -132,7 +140,7 @@ std::string option_text(const sink_flow_key& key, bool other_mac, const match_cf
 } // namespace
 
 std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
-                          std::span<const watch_port> watches) {
+                          std::string_view promiscuous, std::string_view followed_as) {
     std::string text = protocol_text(key);
     if (is_ip(key)) {
         const std::string destination = address_text(key, key.destination);
@@ -152,13 +160,11 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     const bool takeable = key.slot == SINK_UDP || key.slot == SINK_FRAGMENT || key.slot == SINK_OTHER_ETHERTYPE ||
                           key.slot == SINK_OTHER_IP || key.slot >= SINK_OTHER_MAC;
     const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
-    const auto watch = std::ranges::find(watches, key.destination_port, &watch_port::port);
-    if (key.slot == SINK_UDP && !other_mac && watch != watches.end())
-        return fmt::format("{}: followed as {} on its way up the stack", text,
-                           format_name(static_cast<stream_format>(watch->format)));
+    if (key.slot == SINK_UDP && !other_mac && !followed_as.empty())
+        return fmt::format("{}: followed as {} on its way up the stack", text, followed_as);
     std::string option = option_text(key, other_mac, match);
     if (other_mac)
-        option += (option.empty() ? "" : " ") + std::string("--promisc");
+        option += (option.empty() ? "" : " ") + std::string(promiscuous);
     if (!option.empty())
         text += ": add " + option;
     if (other_mac)
@@ -166,8 +172,8 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     return text;
 }
 
-std::vector<std::string> largest_flows(const SinkPort& port, std::chrono::duration<double> watched,
-                                       std::span<const watch_port> watches) {
+std::vector<std::string> FlowWatch::largest_flows(const CountingPort& port,
+                                                  std::chrono::duration<double> watched) const {
     struct Flow {
         sink_flow_key key;
         std::uint64_t frames;
@@ -185,8 +191,49 @@ std::vector<std::string> largest_flows(const SinkPort& port, std::chrono::durati
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
         texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].frames) / watched.count(), port.mac(),
-                                      port.match(), watches));
+                                      port.match(), promiscuous_, following_.followed_as(port, flows[i].key)));
     return texts;
+}
+
+void FlowWatch::begin(Clock::time_point now, std::span<CountingPort* const> ports) {
+    watching_since_ = now;
+    for (CountingPort* port : ports) {
+        if (!is_silent(port))
+            continue;
+        // A NIC keeps back what is sent to another MAC address: only so can it be seen that there is any.
+        try {
+            promiscuous_for_the_watch_.emplace_back(port->netdev()).promiscuous();
+        } catch (const Error&) {
+            // The interface has just gone, which the session will say; the watch is help, no measurement.
+        }
+        port->watch_flows(true);
+    }
+}
+
+void FlowWatch::end(Clock::time_point now, std::span<CountingPort* const> ports) {
+    const std::chrono::duration<double> watched = now - *watching_since_;
+    watching_since_.reset();
+    next_watch_ = now + between_watches;
+    promiscuous_for_the_watch_.clear();
+    for (CountingPort* port : ports) {
+        port->watch_flows(false);
+        if (!is_silent(port))
+            continue;
+        const std::vector<std::string> flows = largest_flows(*port, watched);
+        say(fmt::format("{}: no test frame yet{}. {}", port->netdev().name(), following_.aside(*port),
+                        flows.empty() ? "Nothing else arrives either" : "What passed by in the last second:"));
+        for (const std::string& flow : flows)
+            say("  " + flow);
+    }
+}
+
+void FlowWatch::tick(Clock::time_point now, Clock::time_point begun, std::span<CountingPort* const> ports) {
+    if (watching_since_) {
+        if (now - *watching_since_ >= watch_time)
+            end(now, ports);
+    } else if (now >= std::max(next_watch_, begun + silence_before_watch) && std::ranges::any_of(ports, is_silent)) {
+        begin(now, ports);
+    }
 }
 
 } // namespace responder

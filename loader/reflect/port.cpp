@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loader/reflect/port.h"
+
+#include "loader/mapping.h"
+#include "loader/skeleton.h"
+
+#include "reflect.skel.h" // behind bpf/reflect_abi.h, whose types it names
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace responder {
+
+class ReflectPort::Program final : public PortProgram {
+  public:
+    Program(const ReflectOptions& options, const ReflectPort& port, bool multi_buffer) {
+        reflect_cfg& cfg = const_cast<reflect_cfg&>(const_cast<const reflect_cfg&>(skeleton_->rodata->reflect_cfg));
+        cfg = options.program;
+        cfg.multi_buffer = multi_buffer;
+        for (const Prefix& address : options.addresses) {
+            const bool v4 = address.family == AF_INET;
+            (v4 ? cfg.answer4 : cfg.answer6) = 1;
+            std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
+        }
+        std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
+        bpf_map__set_max_entries(skeleton_->maps.sink_queues, 2 * port.queues_possible());
+    }
+
+    void load() override { skeleton_.load(); }
+    bpf_object* object() const noexcept override { return skeleton_->obj; }
+    bpf_program* entry() const noexcept override { return skeleton_->progs.xdp_reflect; }
+
+    // Only a loaded object has memory to map; the skeleton's bss is not it where libxdp did the loading.
+    void map_variables() { variables_.emplace(bpf_map__fd(skeleton_->maps.bss)); }
+    auto& variables() noexcept { return **variables_; }
+    // Its parts are written whole: nothing reads them in between but the program, which they cannot hurt.
+    reflect_live& live() noexcept { return const_cast<reflect_live&>(variables().reflect_live); }
+    const auto& maps() const noexcept { return skeleton_->maps; }
+
+  private:
+    Skeleton<reflect_bpf> skeleton_;
+    std::optional<Mapping<std::remove_pointer_t<decltype(reflect_bpf::bss)>>> variables_;
+};
+
+ReflectPort::ReflectPort(const ReflectOptions& options, Netdev netdev, std::vector<std::string>& notes)
+    : CountingPort(options, std::move(netdev), notes) {
+    const auto make = [&](XdpMode, bool multi_buffer) {
+        auto program = std::make_unique<Program>(options, *this, multi_buffer);
+        program_ = program.get();
+        return program;
+    };
+    attach(options, 0, make, notes);
+    program_->map_variables();
+    start_counting(bpf_map__fd(program_->maps().sink_queues));
+}
+
+ReflectPort::~ReflectPort() = default;
+ReflectPort::ReflectPort(ReflectPort&&) noexcept = default;
+
+void ReflectPort::mac_changed() noexcept { std::ranges::copy(mac().bytes, program_->live().own_mac.bytes); }
+
+void ReflectPort::count_from_row(unsigned row) noexcept { program_->variables().reflect_over = row; }
+
+std::vector<Prefix> ReflectPort::set_on_link(std::span<const Prefix> prefixes) noexcept {
+    reflect_live& live = program_->live();
+    std::vector<Prefix> left_out;
+    std::size_t count4 = 0, count6 = 0;
+    for (const Prefix& prefix : prefixes) {
+        if (prefix.v6() && count6 < REFLECT_ON_LINK)
+            live.on_link6[count6++] = to_match_prefix6(prefix);
+        else if (!prefix.v6() && count4 < REFLECT_ON_LINK)
+            live.on_link4[count4++] = to_match_prefix4(prefix);
+        else
+            left_out.push_back(prefix);
+    }
+    // No source is all ones.
+    for (; count4 < REFLECT_ON_LINK; ++count4)
+        std::memset(&live.on_link4[count4], 0xff, sizeof(live.on_link4[count4]));
+    for (; count6 < REFLECT_ON_LINK; ++count6)
+        std::memset(&live.on_link6[count6], 0xff, sizeof(live.on_link6[count6]));
+    return left_out;
+}
+
+void ReflectPort::set_clock(const stamp_clock& clock) noexcept { program_->live().clock = clock; }
+
+void ReflectPort::refuse(sink_slot reason) noexcept { program_->live().refuse = reason; }
+
+Books ReflectPort::close_books() {
+    Books books;
+    CountingPort::close_books(books);
+    return books;
+}
+
+void ReflectPort::watch_flows(bool on) noexcept { program_->variables().reflect_watch_flows = on; }
+
+int ReflectPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().sink_flows); }
+
+} // namespace responder

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// One port of the reflector: its program, and what that has to know of the port and of the clock.
+
+#pragma once
+
+#include "loader/reflect/options.h"
+#include "loader/run/counting_port.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace responder {
+
+class ReflectPort final : public CountingPort {
+  public:
+    // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
+    ReflectPort(const ReflectOptions& options, Netdev netdev, std::vector<std::string>& notes);
+    ~ReflectPort() override;
+    ReflectPort(ReflectPort&&) noexcept;
+    ReflectPort& operator=(ReflectPort&&) = delete;
+
+    // Sources in these are answered. Those for which there is no place are left out, and named in the return value.
+    std::vector<Prefix> set_on_link(std::span<const Prefix> prefixes) noexcept;
+    void set_clock(const stamp_clock& clock) noexcept;
+    void refuse(sink_slot reason) noexcept; // all test traffic, from now on
+
+    CountedInterval take_interval() noexcept { return take_counted(); }
+    Books close_books();
+
+    void watch_flows(bool on) noexcept override;
+    int flows_map() const noexcept override;
+
+  private:
+    class Program;
+
+    void mac_changed() noexcept override;
+    void count_from_row(unsigned row) noexcept override;
+
+    Program* program_ = nullptr; // the port's own
+};
+
+} // namespace responder

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// One run of the reflector.
+
+#pragma once
+
+#include "loader/reflect/options.h"
+#include "loader/reflect/port.h"
+#include "loader/reflect/report.h"
+#include "loader/run/flows.h"
+#include "loader/run/session.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace responder {
+
+class ReflectSession final : public Session {
+  public:
+    explicit ReflectSession(const ReflectOptions& options); // throws Error; then nothing is attached
+
+  private:
+    void introduce() const override;
+    std::string what_becomes_of_frames(const Port& port) const override;
+    void report_start() override;
+    void report_interval(std::optional<std::chrono::duration<double>> left) override;
+    void report_event(const Port& port, std::string_view text) override;
+    void tick(Clock::time_point now) override;
+    ExitCode finish() override;
+
+    void follow_addresses_and_clock();
+    void expire();
+
+    const ReflectOptions& options_;
+    std::vector<ReflectPort> ports_;
+    std::vector<CountingPort*> counting_ports_;
+    std::unique_ptr<ReflectReporter> reporter_;
+    FlowWatch flow_watch_;
+    Clock::time_point next_look_;
+    std::vector<Prefix> left_out_; // prefixes of the ports', said already
+    bool expired_ = false;
+};
+
+} // namespace responder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What the reports of all commands on ports have in common, as text and as JSON.
+
+#pragma once
+
+#include "loader/figures.h"
+#include "loader/json.h"
+#include "loader/run/counting_port.h"
+#include "loader/run/session.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <span>
+#include <string_view>
+
+namespace responder {
+
+// ---- text: each line begins with a label of this width ----
+
+// "label  TCP 1,200, ARP 34" for what is not zero.
+template <class Names, class Value>
+void print_list(Buffer& buffer, std::string_view label, const Names& names, Value value) {
+    bool first = true;
+    for (const auto& name : names) {
+        const std::uint64_t count = value(name);
+        if (count == 0)
+            continue;
+        if (first)
+            print(buffer, "  {:<17}", label);
+        print(buffer, "{}{} {}", first ? "" : ", ", name.text, Grouped(count));
+        first = false;
+    }
+    if (!first)
+        buffer.push_back('\n');
+}
+
+// The port itself, its test frames, their rates and sizes.
+void print_counted(Buffer& buffer, const CountingPort& port, std::string_view test_frames);
+void print_slots(Buffer& buffer, const CountingPort& port); // by queue; answered, passed, refused
+// `dropped_too`: what else may be in the NIC's word for dropped.
+void print_nic(Buffer& buffer, const Books& books, std::string_view dropped_too);
+void print_outages(Buffer& buffer, const Port& port);
+void print_books(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view test);
+
+// The columns of a live table that are about rates.
+void print_rate_headings(Buffer& buffer);
+void print_rate_columns(Buffer& buffer, const Rates& rates, std::uint64_t speed_bps);
+
+// ---- JSON: members of an object that is open ----
+
+void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time);
+void put_frames_and_bytes(JsonWriter& json, const Traffic& traffic);
+void put_rates(JsonWriter& json, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps);
+void put_run(JsonWriter& json, const RunOptions& options, std::string_view program);
+void put_port(JsonWriter& json, const Port& port);
+void put_counted(JsonWriter& json, const CountingPort& port);
+void put_slots(JsonWriter& json, std::string_view key, std::span<const SlotName> names, const SlotCounts& slots);
+void put_queues(JsonWriter& json, const CountingPort& port);
+void put_balance(JsonWriter& json, const Books& books);
+void put_nic(JsonWriter& json, const Books& books);
+void put_outages(JsonWriter& json, const Port& port);
+void put_ending(JsonWriter& json, std::chrono::system_clock::time_point started,
+                std::chrono::system_clock::time_point ended, Ending by, std::chrono::duration<double> duration);
+
+} // namespace responder
