@@ -43,13 +43,15 @@ static __always_inline const __u8 *reflect_payload(const struct frame *f, struct
 	return s.data + ((f->l4 + sizeof(struct udphdr)) & 0x7fff);
 }
 
+/* Sent to a lower port than from: so it is no reply, which another reflector would take for a request again. */
 static __always_inline int reflect_has_our_signature(const struct frame *f, struct span s)
 {
 	const __u8 *payload = reflect_payload(f, s);
+	const struct udphdr *udp = FRAME_AT(struct udphdr, s, f->l4);
 	__u32 stream, sequence, sent;
 
-	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end ||
-	    *(const word16 *)payload != to_net16(OURS_MAGIC))
+	if (f->payload_bytes < OURS_LENGTH || payload + OURS_LENGTH > s.end || !FRAME_FITS(udp, s) ||
+	    *(const word16 *)payload != to_net16(OURS_MAGIC) || to_host16(udp->source) <= f->destination_port)
 		return 0;
 	stream = to_host16(*(const word16 *)(payload + OURS_STREAM_OFFSET));
 	sequence = to_host32(*(const word32 *)(payload + OURS_SEQUENCE_OFFSET));

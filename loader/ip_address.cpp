@@ -102,6 +102,13 @@ bool Prefix::is_host() const noexcept { return length != 0 && IpAddress::is_host
 bool Prefix::is_first() const noexcept { return host_bits_are(0); }
 bool Prefix::is_last() const noexcept { return host_bits_are(1); }
 
+Prefix Prefix::network() const noexcept {
+    Prefix network = *this;
+    for (unsigned bit = length; bit < 8 * network.bytes.size(); ++bit)
+        network.bytes[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> bit % 8));
+    return network;
+}
+
 std::string Prefix::text() const { return fmt::format("{}/{}", address_text(), length); }
 
 } // namespace responder

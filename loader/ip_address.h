@@ -41,7 +41,8 @@ struct Prefix : IpAddress {
     // Of the network's addresses, where it has more than two: one of two (RFC 3021, RFC 6164) has none but hosts'.
     bool is_first() const noexcept;
     bool is_last() const noexcept;
-    std::string text() const; // with its length
+    Prefix network() const noexcept; // that it is in
+    std::string text() const;        // with its length
 
   private:
     bool host_bits_are(unsigned value) const noexcept; // and there are two or more

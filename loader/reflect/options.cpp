@@ -18,10 +18,11 @@ namespace responder {
 namespace {
 
 // RFC 862, and the test frame of RFC 2544 appendix C.2.6.4.
-constexpr UsualMatch echo_match{.port = 7,
-                                .benchmark_networks = false,
-                                .in_help = "7, --signature and xdp-gen's own signature on any port",
-                                .promiscuous = "--any-mac"};
+constexpr UsualMatch echo_match{
+    .port = 7,
+    .benchmark_networks = false,
+    .in_help = "7, --signature, and xdp-gen's own signature on any port below the one that it is sent from",
+    .promiscuous = "--any-mac"};
 constexpr std::uint16_t peer_port = 3842; // of testers that look for a peer of their maker
 constexpr const char* usual_signatures[] = {"udp/3842@5:PROBEOT", "udp/3842@5:DATA:OT", "udp/3842@5:LATENCY"};
 constexpr std::uint16_t stamp_port = 862;     // RFC 8762 section 4.1

@@ -41,7 +41,8 @@ std::vector<Prefix> prefixes_on_link(const Netdev& netdev, const std::vector<Pre
     };
     for (const std::string_view network : benchmark_networks)
         add(*Prefix::parse(network));
-    std::ranges::for_each(addresses, add);
+    for (const Prefix& address : addresses)
+        add(address.network());
     ifaddrs* first = nullptr;
     if (getifaddrs(&first) != 0)
         return prefixes;
@@ -52,7 +53,7 @@ std::vector<Prefix> prefixes_on_link(const Netdev& netdev, const std::vector<Pre
             continue;
         Prefix prefix{IpAddress::from(*own->ifa_addr), 0};
         prefix.length = length_of(*own->ifa_netmask);
-        add(prefix);
+        add(prefix.network());
     }
     return prefixes;
 }
@@ -61,7 +62,9 @@ std::vector<Prefix> prefixes_on_link(const Netdev& netdev, const std::vector<Pre
 
 ReflectSession::ReflectSession(const ReflectOptions& options)
     : Session(options), options_(options), flow_watch_(options.match.usual.promiscuous) {
-    std::vector<Netdev> netdevs = find_interfaces();
+    std::vector<Netdev> netdevs = find_interfaces(options.match.all         ? "--all"
+                                                  : options.testers.empty() ? ""
+                                                                            : "--tester");
     ports_.reserve(netdevs.size());
     std::vector<std::string> notes;
     for (Netdev& netdev : netdevs)
@@ -78,7 +81,7 @@ std::string ReflectSession::what_becomes_of_frames(const Port& port) const {
     const reflect_cfg& cfg = options_.program;
     std::vector<std::string> parts{describe(port.match())};
     if (cfg.ours)
-        parts.emplace_back("xdp-gen's signature on any UDP port");
+        parts.emplace_back("xdp-gen's signature on any lower UDP port");
     if (!options_.signatures.empty())
         parts.push_back(fmt::format("{}", fmt::join(options_.signatures, ", ")));
     if (!options_.testers.empty())

@@ -64,7 +64,7 @@ void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string&
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group(port);
     app.add_flag("--wait", options.wait, "start on a port without carrier, and wait for it")->group(port);
-    app.add_flag("--force", options.force, "--all even on the port that carries this SSH session")->group(port);
+    app.add_flag("--force", options.force, "everything even on the port that carries this SSH session")->group(port);
 
     constexpr const char* run = "The run";
     app.add_option("--duration", duration_, "end after this time (10, 500ms, 2m, 1h)")->type_name("TIME")->group(run);

@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 // and --duration overshoot; shorter costs wake-ups while nothing happens.
 constexpr auto tick_period = 20ms;
 
-void refuse_ssh_port(const Netdev& netdev, const std::set<int>& ssh_interfaces) {
+void refuse_ssh_port(const Netdev& netdev, const std::set<int>& ssh_interfaces, std::string_view option) {
     if (ssh_interfaces.contains(netdev.index()))
-        throw Error(ExitCode::usage, netdev.name() + ": --all",
+        throw Error(ExitCode::usage, fmt::format("{}: {}", netdev.name(), option),
                     "this port carries the SSH session that you are typing in",
                     "choose test traffic by --port, --dst or --src, or add --force");
 }
@@ -52,7 +52,7 @@ void refuse_own_addresses(const std::vector<Prefix>& addresses) {
 
 } // namespace
 
-std::vector<Netdev> Session::find_interfaces() const {
+std::vector<Netdev> Session::find_interfaces(std::string_view takes_all) const {
     std::vector<Netdev> netdevs;
     for (const std::string& name : options_.interfaces)
         netdevs.push_back(Netdev::find(name));
@@ -61,10 +61,10 @@ std::vector<Netdev> Session::find_interfaces() const {
         throw Error(ExitCode::no_permission, "--dispatcher",
                     "CAP_SYS_ADMIN is missing, with which libxdp looks up programs",
                     "run it as root, or without --dispatcher");
-    if (options_.match.all && !options_.force) {
+    if (!takes_all.empty() && !options_.force) {
         const std::set<int> ssh_interfaces = interfaces_of_ssh_session();
         for (const Netdev& netdev : netdevs)
-            refuse_ssh_port(netdev, ssh_interfaces);
+            refuse_ssh_port(netdev, ssh_interfaces, takes_all);
     }
     refuse_own_addresses(options_.addresses);
     return netdevs;

@@ -31,8 +31,9 @@ class Session {
     // From here on signals end the run, or the start. Throws Error.
     explicit Session(const RunOptions& options) : options_(options) {}
 
-    // Refuses what can be refused before anything is changed. Throws Error.
-    std::vector<Netdev> find_interfaces() const;
+    // Refuses what can be refused before anything is changed. `takes_all`: the option by which an SSH session would be
+    // test traffic too; empty where there is none. Throws Error.
+    std::vector<Netdev> find_interfaces(std::string_view takes_all) const;
 
     // All ports have their programs: these are watched. They stay where they are.
     template <class CommandsPort>

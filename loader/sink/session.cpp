@@ -40,7 +40,7 @@ pcapng::Section this_system() {
 
 SinkSession::SinkSession(const SinkOptions& options)
     : Session(options), options_(options), flow_watch_(options.match.usual.promiscuous, followed()) {
-    std::vector<Netdev> netdevs = find_interfaces();
+    std::vector<Netdev> netdevs = find_interfaces(options.match.all ? "--all" : "");
     if (options.capture)
         capture_ = std::make_unique<Capture>(options.capture->file, options.capture->limits, options.capture->snaplen);
     ports_.reserve(netdevs.size());

@@ -168,7 +168,7 @@ Octets our_signature(std::uint32_t sequence) { // built by hand: stream 3, no ti
 }
 
 Packet to_port(std::uint16_t port, const Octets& data) {
-    return Ethernet{} / Ipv4{} / Udp{.destination = port} / Payload{data};
+    return Ethernet{} / Ipv4{} / Udp{.source = 0xc020, .destination = port} / Payload{data};
 }
 
 Octets text(const std::string& front, const std::string& signature) {
@@ -180,10 +180,12 @@ TEST(Reflect, WhatAsksForIt) {
     ReflectCheck reflector;
     EXPECT_REFLECT(reflector, "test", to_port(7, Octets(18)));
     EXPECT_REFLECT(reflector, "udp", to_port(8, Octets(18)));
-    EXPECT_REFLECT(reflector, "test", to_port(50'000, our_signature(77)));
+    EXPECT_REFLECT(reflector, "test", to_port(0xc01f, our_signature(77)));
+    EXPECT_REFLECT(reflector, "udp", to_port(0xc020, our_signature(77))); // a reply may look so
+    EXPECT_REFLECT(reflector, "udp", to_port(0xc021, our_signature(77)));
     Octets damaged = our_signature(77);
     damaged[9] ^= 1;
-    EXPECT_REFLECT(reflector, "udp", to_port(50'000, damaged));
+    EXPECT_REFLECT(reflector, "udp", to_port(40'000, damaged));
     for (const char* signature : {"PROBEOT", "DATA:OT", "LATENCY"}) {
         EXPECT_REFLECT(reflector, "test", to_port(3842, text("12345", signature)));
         EXPECT_REFLECT(reflector, "udp", to_port(3842, text("1234", signature)));

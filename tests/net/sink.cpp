@@ -28,12 +28,12 @@ Sink::Sink(const Lab& lab, Arguments arguments, Options options) : interfaces_(s
     if (interfaces_.empty())
         interfaces_.push_back(lab.to().name);
     Arguments argv = std::move(options.prefix);
-    argv.emplace_back(TEST_XDP_SINK);
+    argv.push_back(options.command);
     argv.insert(argv.end(), interfaces_.begin(), interfaces_.end());
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     if (options.json)
         argv.emplace_back("--json");
-    options.process.network_namespace = lab.responder.fd();
+    options.process.network_namespace = (options.where != nullptr ? *options.where : lab.responder).fd();
     process_ = std::make_unique<Process>(std::move(argv), options.process);
     if (options.ready) {
         EXPECT_TRUE(wait_ready()) << process_->err();
@@ -52,7 +52,7 @@ Json Sink::wait(int code, std::chrono::milliseconds timeout) {
     EXPECT_FALSE(contains(process_->err(), "in two places at once")) << process_->err();
     Json summary = Json::parse(process_->out(), nullptr, false);
     if (summary.is_discarded())
-        throw std::runtime_error("xdp-sink's stdout is no JSON document: " + process_->out());
+        throw std::runtime_error("its stdout is no JSON document: " + process_->out());
     EXPECT_EQ(summary.at("exit_code"), code);
     for (const Json& port : summary.at("ports"))
         expect_balanced(port);
@@ -67,6 +67,10 @@ std::uint64_t answered(const Json& summary, const std::string& kind) {
 }
 std::uint64_t passed(const Json& summary, const std::string& reason) {
     return summary.at("ports").at(0).at("passed").at(reason);
+}
+
+std::uint64_t refused(const Json& summary, const std::string& reason) {
+    return summary.at("ports").at(0).at("refused").at(reason);
 }
 
 Reasons passed(const Json& summary, std::size_t port) {
@@ -92,13 +96,14 @@ void expect_balanced(const Json& port) {
     const std::uint64_t test = port.at("test").at("frames");
     const std::uint64_t passed_frames = sum_of_values(port.at("passed")),
                         answered_frames = sum_of_values(port.at("answered"));
+    const std::uint64_t refused_frames = port.contains("refused") ? sum_of_values(port.at("refused")) : 0;
     const Json& balance = port.at("balance");
     EXPECT_EQ(sum_of(port.at("test").at("sizes"), "frames"), test);
     EXPECT_EQ(sum_of(port.at("by_queue"), "test_frames"), test);
     EXPECT_EQ(sum_of(port.at("by_queue"), "passed_frames"), passed_frames);
     EXPECT_EQ(sum_of(port.at("by_queue"), "answered_frames"), answered_frames);
     const std::uint64_t late = balance.at("after_the_end");
-    EXPECT_EQ(balance.at("program_saw"), test + passed_frames + answered_frames + late);
+    EXPECT_EQ(balance.at("program_saw"), test + passed_frames + answered_frames + refused_frames + late);
     if (!balance.at("nic_known").get<bool>())
         return;
     if (balance.at("in_flight") == 0)

@@ -33,8 +33,10 @@ class Sink {
         Process::Options process = {};
         Arguments prefix = {};     // in front of the command: setpriv, env
         Arguments interfaces = {}; // the lab's first port unless said otherwise
-        bool json = true;          // adds --json
-        bool ready = true;         // waits until it counts
+        std::string command = TEST_XDP_SINK;
+        const Namespace* where = nullptr; // the lab's responder
+        bool json = true;                 // adds --json
+        bool ready = true;                // waits until it counts
     };
 
     Sink(const Lab& lab, Arguments arguments) : Sink(lab, std::move(arguments), Options{}) {}
@@ -53,10 +55,25 @@ class Sink {
     std::unique_ptr<Process> process_;
 };
 
+// xdp-reflect, read in the same way.
+class Reflector : public Sink {
+  public:
+    Reflector(const Lab& lab, Arguments arguments) : Reflector(lab, std::move(arguments), Options{}) {}
+    Reflector(const Lab& lab, Arguments arguments, Options options)
+        : Sink(lab, std::move(arguments), as_reflector(std::move(options))) {}
+
+  private:
+    static Options as_reflector(Options options) {
+        options.command = TEST_XDP_REFLECT;
+        return options;
+    }
+};
+
 // Of the summary's first port unless said otherwise.
 std::uint64_t test_frames(const Json& summary, std::size_t port = 0);
 std::uint64_t answered(const Json& summary, const std::string& kind);
 std::uint64_t passed(const Json& summary, const std::string& reason);
+std::uint64_t refused(const Json& summary, const std::string& reason); // the reflector's
 
 // Why frames were passed, and how many; only what is not 0.
 using Reasons = std::map<std::string, std::uint64_t>;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// xdp-reflect over veth: what is sent comes back, and nothing else does.
+
+#include "tests/harness/folder.h"
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+#include "tests/net/sockets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace responder::test {
+namespace {
+
+using namespace packet;
+
+// From the tester, whose addresses are of the benchmarks' network, to the lab's first port.
+const Ipv4 there{.source = "198.18.0.1", .destination = "198.18.0.2"};
+const Ipv4 back{.source = "198.18.0.2", .destination = "198.18.0.1"};
+const Ethernet turned{.destination = tester_mac, .source = own_mac};
+
+// The tester counts by a sink of its own, which takes all that comes.
+Sink::Options at_the_tester(const Lab& lab) { return {.interfaces = {lab.from().name}, .where = &lab.tester}; }
+
+TEST(ReflectNet, AllThatIsSentComesBackInOrder) {
+    const Lab lab({.queues = 2, .pass = false});
+    Reflector reflector(lab, {});
+    Sink returned(lab, {"--all"}, at_the_tester(lab));
+    const std::uint64_t sent = frames_sent(generate(
+        lab, {"--port", "9", "--streams", "16", "--size", "64,128,512,1518", "--rate", "50000", "--count", "40000"}));
+    const Json far = reflector.end(), near = returned.end();
+    EXPECT_EQ(sent, 40'000U);
+    EXPECT_EQ(test_frames(far), sent);
+    EXPECT_EQ(test_frames(near), sent);
+    EXPECT_EQ(sizes(near), sizes(far));
+    const Json& streams = near["ports"][0]["streams"]["list"];
+    EXPECT_EQ(streams.size(), 16U);
+    for (const Json& stream : streams) {
+        EXPECT_EQ(stream["frames"], sent / 16);
+        EXPECT_EQ(stream["lost"], 0);
+        EXPECT_EQ(stream["late"], 0);
+        EXPECT_EQ(stream["duplicate"], 0);
+    }
+}
+
+TEST(ReflectNet, ComesBackOctetByOctetInGenericModeToo) {
+    for (const char* mode : {"native", "generic"}) {
+        const Lab lab;
+        Reflector reflector(lab, {"--mode", mode});
+        PacketSocket tester(lab.tester, "tx1");
+        const auto frame = [](const Ethernet& eth, const Ipv4& ip, const Udp& udp) {
+            return (eth / Vlan{.id = 5, .priority = 3} / ip / udp / payload(700)).octets();
+        };
+        tester.send(frame({}, there, {.source = 50'000, .destination = 7}));
+        EXPECT_EQ(hex(tester.receive()), hex(frame(turned, back, {.source = 7, .destination = 50'000}))) << mode;
+        EXPECT_EQ(test_frames(reflector.end()), 1U);
+    }
+}
+
+TEST(ReflectNet, TheStackGoesOnBesideIt) {
+    const Lab lab({.addresses = true});
+    Reflector reflector(lab, {});
+    Traffic traffic(lab);
+    expect_tcp_transfers(lab, 3'000'000);
+    EXPECT_EQ(ping(lab.tester, "192.0.2.2", 3), 3U);
+    const std::uint64_t sent = traffic.end();
+    const Json summary = reflector.end();
+    EXPECT_EQ(test_frames(summary), sent);
+    EXPECT_GE(passed(summary, "tcp"), 3'000'000U / 1448);
+    EXPECT_EQ(passed(summary, "icmp"), 3U);
+}
+
+// Every guard by name; nothing of it comes back, and the stack gets it.
+TEST(ReflectNet, WhatIsNotAnswered) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    PacketSocket tester(lab.tester, "tx1"), stack(lab.responder, "eth1");
+    const Udp echo{.source = 50'000, .destination = 7};
+    const struct {
+        const char* reason;
+        Octets frame;
+    } frames[] = {
+        {"group_address", Ethernet{.destination = broadcast_mac} / there / echo / payload(18)},
+        {"source_mac", Ethernet{.source = own_mac} / there / echo / payload(18)},
+        {"not_allowed", Ethernet{} / Ipv4{.source = "203.0.113.1", .destination = "198.18.0.2"} / echo / payload(18)},
+        {"from_reflector", Ethernet{} / there / Udp{.source = 7, .destination = 7} / payload(18)},
+        {"source_address", Ethernet{} / Ipv4{.source = "0.0.0.0", .destination = "198.18.0.2"} / echo / payload(18)},
+        {"udp", Ethernet{} / there / Udp{.source = 50'000, .destination = 8} / payload(18)},
+    };
+    for (const auto& [reason, frame] : frames)
+        tester.send(frame, 3);
+    EXPECT_TRUE(tester.receive_all().empty());
+    EXPECT_EQ(stack.receive_all().size(), 3 * std::size(frames));
+    const Json summary = reflector.end();
+    for (const auto& [reason, frame] : frames)
+        EXPECT_EQ(passed(summary, reason), 3U) << reason;
+    EXPECT_EQ(test_frames(summary), 0U);
+}
+
+// The interface's own network is answered, from when it has an address.
+TEST(ReflectNet, FollowsTheAddressesOfThePort) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    PacketSocket tester(lab.tester, "tx1");
+    const Octets frame = Ethernet{} / Ipv4{.source = "203.0.113.1", .destination = "203.0.113.2"} /
+                         Udp{.source = 50'000, .destination = 7} / payload(18);
+    tester.send(frame);
+    EXPECT_TRUE(tester.receive_all().empty());
+    lab.responder.ip("address add 203.0.113.2/24 dev eth1\n");
+    EXPECT_TRUE(eventually([&] {
+        tester.send(frame);
+        return !tester.receive(50ms).empty();
+    }));
+    EXPECT_GE(passed(reflector.end(), "not_allowed"), 1U);
+}
+
+TEST(ReflectNet, TesterAndItsExpiry) {
+    const Lab lab;
+    Reflector reflector(lab, {"--tester", to_string(tester_mac), "--expire", "1s"});
+    PacketSocket tester(lab.tester, "tx1");
+    const auto frame = [](const Ethernet& eth) { return (eth / payload(46)).octets(); };
+    tester.send(frame({}));
+    EXPECT_EQ(hex(tester.receive()), hex(frame(turned)));
+    EXPECT_TRUE(reflector.process().wait_for_err("--expire is over"));
+    tester.send(frame({}), 5);
+    EXPECT_TRUE(tester.receive_all().empty());
+    const Json summary = reflector.end();
+    EXPECT_EQ(test_frames(summary), 1U);
+    EXPECT_EQ(refused(summary, "expired"), 5U);
+}
+
+// What one returns must not be a request to the other, whatever it was.
+TEST(ReflectNet, TwoThatFaceEachOtherComeToRest) {
+    const Lab lab({.pass = false});
+    Reflector far(lab, {"--port", "5000-6000", "--allow", "203.0.113.0/24"}), near(lab, {}, at_the_tester(lab));
+    Reflector::Options options = at_the_tester(lab);
+    PacketSocket tester(lab.tester, "tx1");
+    for (const std::uint16_t source : {7, 862, 3842, 5000, 9, 50'000})
+        for (const std::uint16_t destination : {7, 862, 3842, 5000, 9, 50'000})
+            tester.send(Ethernet{} / there / Udp{.source = source, .destination = destination} / zeros(44));
+    generate(lab, {"--port", "5500", "--count", "100"});
+    std::uint64_t before = 1, now = 0;
+    const auto frames = [&] {
+        std::ifstream file("/proc/self/net/dev");
+        return lab.responder.run({"cat", "/proc/net/dev"});
+    };
+    (void)before;
+    (void)now;
+    std::string last = frames();
+    EXPECT_TRUE(eventually([&] {
+        std::this_thread::sleep_for(300ms);
+        return std::exchange(last, frames()) == last;
+    })) << "frames still go to and fro";
+    near.end();
+    EXPECT_GT(test_frames(far.end()), 100U);
+}
+
+TEST(ReflectNet, AnIndependentStampSender) {
+    const Lab lab({.addresses = true, .ipv6 = true});
+    Reflector stateless(lab, {});
+    const auto sender = [&](const char* address, Arguments more = {}) {
+        Arguments argv{"python3", TEST_STAMP_SENDER, address, "862", "20"};
+        argv.insert(argv.end(), more.begin(), more.end());
+        return lab.tester.run(argv);
+    };
+    EXPECT_EQ(sender("192.0.2.2"), "20\n");
+    EXPECT_EQ(sender("2001:db8::2"), "20\n");
+    EXPECT_EQ(answered(stateless.end(), "stamp_reply"), 40U);
+    Reflector stateful(lab, {"--stamp-stateful"});
+    EXPECT_EQ(sender("192.0.2.2", {"stateful"}), "20\n");
+    EXPECT_EQ(answered(stateful.end(), "stamp_reply"), 20U);
+}
+
+TEST(ReflectNet, ASecondOneIsRefusedAndTheFirstGoesOn) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    Reflector second(lab, {}, {.ready = false});
+    EXPECT_EQ(second.process().wait().code, exit_unavailable);
+    EXPECT_TRUE(second.process().out().empty());
+    EXPECT_TRUE(contains(second.process().err(), "eth1")) << second.process().err();
+    PacketSocket tester(lab.tester, "tx1");
+    tester.send(Ethernet{} / there / Udp{.source = 50'000, .destination = 7} / payload(18));
+    EXPECT_FALSE(tester.receive().empty());
+    EXPECT_EQ(test_frames(reflector.end()), 1U);
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+}
+
+TEST(ReflectNet, WrongOptions) {
+    const Lab lab;
+    const struct {
+        Arguments arguments;
+        const char* words;
+    } cases[] = {
+        {{"--swap", "deep"}, "not auto, mac, ip or port"},
+        {{"--signature", "3842:PROBEOT"}, "udp/PORT@OFFSET:TEXT"},
+        {{"--signature", "udp/3842@5:0x5"}, "two hexadecimal digits"},
+        {{"--signature", "udp/3842@5:"}, "1 to 16 octets"},
+        {{"--tester", "somebody"}, "--tester"},
+        {{"--allow", "10.0.0.0/33"}, "--allow"},
+        {{"--stamp", "0"}, "--stamp"},
+        {{"--stamp-format", "unix"}, "not ntp or ptp"},
+        {{"--oam", "8"}, "level from 0 to 7"},
+        {{"--mep", "9000"}, "--mep"},
+        {{"--expire", "soon"}, "--expire"},
+    };
+    for (const auto& [arguments, words] : cases) {
+        Reflector reflector(lab, arguments, {.ready = false});
+        EXPECT_EQ(reflector.process().wait().code, exit_usage);
+        EXPECT_TRUE(contains(reflector.process().err(), words)) << reflector.process().err();
+        EXPECT_EQ(count_of(reflector.process().err(), "\n"), 1U) << reflector.process().err();
+    }
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+}
+
+} // namespace
+} // namespace responder::test
