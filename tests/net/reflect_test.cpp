@@ -9,8 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
+#include <cstdlib>
+#include <thread>
+#include <utility>
 
 namespace responder::test {
 namespace {
@@ -138,21 +139,16 @@ TEST(ReflectNet, TwoThatFaceEachOtherComeToRest) {
     Reflector far(lab, {"--port", "5000-6000", "--allow", "203.0.113.0/24"}), near(lab, {}, at_the_tester(lab));
     Reflector::Options options = at_the_tester(lab);
     PacketSocket tester(lab.tester, "tx1");
-    for (const std::uint16_t source : {7, 862, 3842, 5000, 9, 50'000})
-        for (const std::uint16_t destination : {7, 862, 3842, 5000, 9, 50'000})
+    const std::uint16_t ports[] = {7, 862, 3842, 5000, 9, 50'000};
+    for (const std::uint16_t source : ports)
+        for (const std::uint16_t destination : ports)
             tester.send(Ethernet{} / there / Udp{.source = source, .destination = destination} / zeros(44));
     generate(lab, {"--port", "5500", "--count", "100"});
-    std::uint64_t before = 1, now = 0;
-    const auto frames = [&] {
-        std::ifstream file("/proc/self/net/dev");
-        return lab.responder.run({"cat", "/proc/net/dev"});
-    };
-    (void)before;
-    (void)now;
-    std::string last = frames();
+    const auto counters = [&] { return lab.responder.run({"cat", "/proc/net/dev"}); };
+    std::string last = counters();
     EXPECT_TRUE(eventually([&] {
         std::this_thread::sleep_for(300ms);
-        return std::exchange(last, frames()) == last;
+        return std::exchange(last, counters()) == last;
     })) << "frames still go to and fro";
     near.end();
     EXPECT_GT(test_frames(far.end()), 100U);
@@ -172,6 +168,53 @@ TEST(ReflectNet, AnIndependentStampSender) {
     Reflector stateful(lab, {"--stamp-stateful"});
     EXPECT_EQ(sender("192.0.2.2", {"stateful"}), "20\n");
     EXPECT_EQ(answered(stateful.end(), "stamp_reply"), 20U);
+}
+
+// Replies of every kind, as a capture at the tester has them.
+TEST(ReflectNet, WiresharkFindsNothingWrong) {
+    if (std::system("command -v tshark >/dev/null") != 0)
+        GTEST_SKIP() << "tshark is not installed";
+    const Lab lab({.pass = false});
+    const Folder folder;
+    const std::string file = folder / "replies.pcapng";
+    Reflector reflector(lab, {"--icmp"});
+    Sink tester(lab, {"--all", "--pcap", file}, at_the_tester(lab));
+    PacketSocket socket(lab.tester, "tx1");
+    const Ipv6 there6{.source = "2001:2::1", .destination = "2001:2::2"};
+    const Udp stamp{.source = 50'000, .destination = 862};
+    const auto oam = [](std::uint8_t opcode, std::uint8_t first_tlv, std::size_t body) {
+        Octets octets{0x60, opcode, 0, first_tlv};
+        octets.resize(4 + body); // and an end TLV, which is 0
+        return (Ethernet{.type = 0x8902} / Payload{octets}).octets();
+    };
+    Octets request(44);
+    request[12] = 0x8a; // an error estimate, whose multiplier is never 0
+    request[13] = 1;
+    const Octets frames[] = {
+        Ethernet{} / there / stamp / Payload{request},
+        Ethernet{} / there6 / stamp / Payload{request},
+        Ethernet{} / there / Udp{.source = 50'000, .destination = 7} / payload(300),
+        Ethernet{} / there6 / Udp{.source = 50'000, .destination = 7} / payload(300),
+        Ethernet{} / there / Icmp{} / payload(56),
+        Ethernet{} / there6 / Icmp{.type = 128} / payload(56),
+        oam(3, 4, 5),
+        oam(47, 32, 33),
+        oam(55, 16, 17),
+    };
+    for (const Octets& frame : frames)
+        socket.send(frame);
+    const Json summary = tester.end();
+    EXPECT_EQ(test_frames(summary), std::size(frames));
+    EXPECT_EQ(test_frames(reflector.end()), 2U);
+    const std::string wrong =
+        run({"tshark", "-r", file, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-Y",
+             "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 || "
+             "icmp.checksum.status == 0 || icmpv6.checksum.status == 0"});
+    EXPECT_EQ(wrong, "");
+    // It knows TWAMP-Test only behind a TWAMP-Control: AnIndependentStampSender looks at those replies.
+    const std::string kinds = run({"tshark", "-r", file, "-T", "fields", "-E", "separator=,", "-e", "cfm.opcode", "-e",
+                                   "icmp.type", "-e", "icmpv6.type", "-e", "udp.srcport"});
+    EXPECT_EQ(kinds, ",,,862\n,,,862\n,,,7\n,,,7\n,0,,\n,,129,\n2,,,\n46,,,\n54,,,\n");
 }
 
 TEST(ReflectNet, ASecondOneIsRefusedAndTheFirstGoesOn) {

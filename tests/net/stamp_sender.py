@@ -28,7 +28,7 @@ def main():
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
     else:
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
-        sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTTL, 1)
+        sock.setsockopt(socket.IPPROTO_IP, 12, 1)  # IP_RECVTTL, which Python has no name for
     sock.settimeout(2)
     right = 0
     for number in range(count):
