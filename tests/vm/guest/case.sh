@@ -107,9 +107,9 @@ start_unit() {
 
 state_of() { systemctl is-active "$1" || true; }
 
-# expect_journal UNIT FRAMES: the summary that the sink wrote there when it was stopped counts so many test frames.
+# expect_journal UNIT FRAMES: the summary that its command wrote there when it was stopped counts so many test frames.
 expect_journal() {
     journalctl --no-pager -o cat -u "$1" | tee journal
     expect "test frames, in the journal of $1" "$2" \
-        "$(sed -n 's/^ *test frames  *\([0-9,]*\), .*/\1/p' journal | tail -n 1 | tr -d ,)"
+        "$(sed -En 's/^ *(test frames|sent back)  *([0-9,]*), .*/\2/p' journal | tail -n 1 | tr -d ,)"
 }
