@@ -177,8 +177,7 @@ struct passed_frame {
 
 /* The same, and dropped: the stack would have to take the whole test. */
 #define REFLECT_DROPS(X) \
-	X(EXPIRED, "expired", "test traffic after --expire") \
-	X(WITHHELD, "withheld", "test traffic withheld by --loop-probe")
+	X(EXPIRED, "expired", "test traffic after --expire")
 
 enum sink_slot {
 #define X(id, smallest) SINK_SIZE_##id,

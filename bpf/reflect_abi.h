@@ -23,7 +23,6 @@ enum reflect_swap {
 	REFLECT_SWAP_AUTO,      /* that the frame has */
 	REFLECT_SWAP_MAC,
 	REFLECT_SWAP_IP,
-	REFLECT_SWAP_PORT,
 };
 
 /* Of another maker's tester: UDP to this port is test traffic where these octets stand at this place of its payload. */

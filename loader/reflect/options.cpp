@@ -48,8 +48,8 @@ void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
     constexpr const char* what = "What is sent back";
     app.add_option(
            "--swap", swap,
-           "which addresses change places: auto (down to the deepest that a frame has), mac, ip (MAC and IP) or "
-           "port (and ports)")
+           "which addresses change places: auto or port (down to the deepest that a frame has), mac, or ip (MAC and "
+           "IP)")
         ->type_name("LAYER")
         ->group(what);
     add_list(app, "--signature", signatures,
@@ -159,7 +159,7 @@ std::uint16_t highest_reflector_port(const reflect_cfg& cfg, const match_cfg& ma
 void ReflectArguments::build(ReflectOptions& options) const {
     reflect_cfg& cfg = options.program;
     constexpr std::pair<std::string_view, reflect_swap> layers[] = {
-        {"auto", REFLECT_SWAP_AUTO}, {"mac", REFLECT_SWAP_MAC}, {"ip", REFLECT_SWAP_IP}, {"port", REFLECT_SWAP_PORT}};
+        {"auto", REFLECT_SWAP_AUTO}, {"mac", REFLECT_SWAP_MAC}, {"ip", REFLECT_SWAP_IP}, {"port", REFLECT_SWAP_AUTO}};
     const auto found = std::ranges::find(layers, swap, &std::pair<std::string_view, reflect_swap>::first);
     if (found == std::end(layers))
         refuse_value("--swap", swap, "not auto, mac, ip or port");

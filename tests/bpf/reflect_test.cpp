@@ -108,7 +108,7 @@ TEST(Reflect, EveryTestFrameComesBackAsItWas) {
 
 TEST(Reflect, SwapsAsDeepAsItIsTold) {
     for (const auto& [swap, layers] :
-         {std::pair{REFLECT_SWAP_MAC, 1U}, {REFLECT_SWAP_IP, 2U}, {REFLECT_SWAP_PORT, 3U}}) {
+         {std::pair{REFLECT_SWAP_MAC, 1U}, {REFLECT_SWAP_IP, 2U}, {REFLECT_SWAP_AUTO, 3U}}) {
         reflect_cfg cfg = default_reflect();
         cfg.swap = static_cast<__u8>(swap);
         ReflectCheck reflector(cfg);

@@ -109,8 +109,9 @@ TEST(Snapshot, SumsOfSlotsAddUp) {
     const SlotCounts slots = numbered_slots(1);
     const Traffic test = test_traffic(slots), answered = answered_traffic(slots), passed = passed_traffic(slots);
     EXPECT_EQ(test.frames, 66U); // 1 + 2 + ... + 11
-    EXPECT_EQ(answered.frames, 12U + 13U + 14U);
-    EXPECT_EQ(test.frames + answered.frames + passed.frames, all_traffic(slots).frames);
+    EXPECT_EQ(answered.frames, 12U + 13U + 14U + 15U + 16U + 17U + 18U);
+    EXPECT_EQ(dropped_traffic(slots).frames, std::uint64_t{SINK_SLOTS});
+    EXPECT_EQ(test.frames + answered.frames + passed.frames + dropped_traffic(slots).frames, all_traffic(slots).frames);
     EXPECT_EQ(all_traffic(slots).frames, std::uint64_t{SINK_SLOTS} * (SINK_SLOTS + 1) / 2);
     EXPECT_EQ(test.l2_bytes, 6600U);
     EXPECT_EQ(test.l3_bytes, 5280U);
@@ -147,6 +148,8 @@ TEST(Figures, EverySlotHasOneNameAndOneKey) {
     for (const SlotName& name : answer_names)
         keys.insert(name.key), slots.insert(name.slot);
     for (const SlotName& name : reason_names)
+        keys.insert(name.key), slots.insert(name.slot);
+    for (const SlotName& name : drop_names)
         keys.insert(name.key), slots.insert(name.slot);
     EXPECT_EQ(keys.size(), std::size_t{SINK_SLOTS - SINK_SIZE_END});
     EXPECT_EQ(slots.size(), std::size_t{SINK_SLOTS - SINK_SIZE_END});
