@@ -82,14 +82,14 @@ LossPlace stack_of(const StackLosses& stack) {
 }
 
 LossPlace socket(const StackLosses& stack) {
-    // What a socket counts as dropped had a full buffer or a wrong checksum.
-    return {.key = "socket",
-            .frames = stack.receive_buffer,
-            .text = stack.watched_sockets == stack.receive_buffer
-                        ? "receive buffers full (RcvbufErrors), all of sockets on watched ports"
-                        : fmt::format("receive buffers full (RcvbufErrors); sockets on watched ports were seen to drop "
-                                      "{}, for this or a wrong checksum",
-                                      stack.watched_sockets)};
+    // A socket also counts what had a wrong checksum, which is the stack's already.
+    LossPlace place{.key = "socket",
+                    .frames = std::min(stack.watched_sockets, stack.receive_buffer),
+                    .text = "receive buffers of sockets on watched ports were full",
+                    .of_all_sockets = stack.receive_buffer};
+    if (place.of_all_sockets != place.frames)
+        place.text += fmt::format("; all sockets of this network namespace: {} (RcvbufErrors)", stack.receive_buffer);
+    return place;
 }
 
 } // namespace

@@ -20,6 +20,7 @@ struct LossPlace {
     std::string_view key;                // "wire"
     std::optional<std::uint64_t> frames; // unknown where it is
     std::string text;                    // what was counted, and what it can not tell
+    std::optional<std::uint64_t> of_all_sockets{}; // where `frames` are those of watched ports alone
 };
 
 // Behind the program, where streams are followed by the sockets' readers: test frames that none of them got.
@@ -27,7 +28,7 @@ std::uint64_t lost_in_ring(const SinkBooks& books);
 
 // Of one port.
 std::vector<LossPlace> loss_places(const StreamReport& streams, const SinkBooks& books);
-// Behind the program: of the whole network namespace, so of all ports together.
+// Behind the program, of all ports together: the stack's of the whole network namespace, the sockets' of watched ports.
 std::vector<LossPlace> loss_places_behind(const StackLosses& stack);
 
 } // namespace responder

@@ -167,6 +167,8 @@ void put_losses(JsonWriter& json, const std::vector<LossPlace>& places) {
         json.member("place", place.key);
         if (place.frames)
             json.member("frames", *place.frames);
+        if (place.of_all_sockets)
+            json.member("all_sockets_frames", *place.of_all_sockets);
         json.member("says", place.text);
         json.end_object();
     }

@@ -192,7 +192,7 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
     }
     buffer.push_back('\n');
     for (const LossPlace& place : places)
-        if (place.frames != 0U)
+        if (place.frames != 0U || place.of_all_sockets.value_or(0) != 0)
             print(buffer, "    {}: {}\n", place.key, place.text);
 }
 

@@ -28,6 +28,16 @@ void require_line_speed(const SinkOptions& options, const SinkPort& port) {
                     "this port does not say how fast its line is", "give a rate like 3.7Mfps or 2.4Gbps");
 }
 
+// What went by the ports to the sockets on watched ones.
+MeasuredSockets measured_sockets(const std::vector<SinkPort>& ports, const StackLosses& stack) {
+    MeasuredSockets sockets{.dropped = stack.watched_sockets};
+    for (const SinkPort& port : ports)
+        for (const StreamFigures& stream : port.streams().streams)
+            if (stream_is_of_port(stream.key.format) && !stream.left_out)
+                sockets.came += stream.frames;
+    return sockets;
+}
+
 pcapng::Section this_system() {
     utsname name{};
     uname(&name);
@@ -215,7 +225,8 @@ ExitCode SinkSession::finish() {
         end_capture(books);
     if (ended_whole())
         check_attachments(); // the last interval's
-    const std::optional<Verdict> verdict = judge(options_, measured, why_broken());
+    const std::optional<Verdict> verdict = judge(options_, measured, why_broken(),
+                                                 stack ? std::optional(measured_sockets(ports_, *stack)) : std::nullopt);
     ExitCode code = ExitCode::ok;
     if (!ended_whole())
         code = ExitCode::temporary;

@@ -83,6 +83,17 @@ Condition loss_condition(const LossLimit& wanted, const Measured& port) {
     return condition;
 }
 
+// Nobody sees it in the streams: what a socket has no room for has come by the program.
+Condition socket_loss_condition(const LossLimit& wanted, const MeasuredSockets& sockets) {
+    // What came before the run, or from this machine itself, may be dropped as well.
+    const std::uint64_t came = std::max(sockets.came, sockets.dropped);
+    const double share = static_cast<double>(sockets.dropped) / static_cast<double>(came);
+    return {.wanted = fmt::format("sockets on watched ports: at most {}{} dropped", wanted.text,
+                                  wanted.share ? "" : " frames"),
+            .measured = fmt::format("{} frames of {} ({:.4g} %)", sockets.dropped, came, 100 * share),
+            .holds = (wanted.share ? share : static_cast<double>(sockets.dropped)) <= wanted.value};
+}
+
 // What is to be held against a limit on delays, if every stream has one; else why not.
 std::optional<DelayFigures> measured_delay(const Measured& port, std::string& why_not) {
     if (!port.streams)
@@ -127,7 +138,8 @@ Condition delay_condition(const DelayLimit& wanted, const Measured& port, std::c
 
 bool Verdict::pass() const noexcept { return std::ranges::all_of(conditions, &Condition::holds); }
 
-std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports, std::string_view broken) {
+std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports, std::string_view broken,
+                             const std::optional<MeasuredSockets>& sockets) {
     if (!options.expect_rate && !options.expect_frames && !options.max_missed && !options.max_loss &&
         !options.max_jitter && !options.max_delay)
         return std::nullopt;
@@ -151,6 +163,8 @@ std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measu
                  .measured = port.missed ? fmt::format("{}", *port.missed) : "unknown",
                  .holds = port.missed && *port.missed <= *options.max_missed});
     }
+    if (options.max_loss && sockets && (sockets->came != 0 || sockets->dropped != 0))
+        verdict.conditions.push_back(socket_loss_condition(*options.max_loss, *sockets));
     if (options.expect_frames)
         verdict.conditions.push_back({.wanted = fmt::format("exactly {} test frames", *options.expect_frames),
                                       .measured = fmt::format("{}", frames),

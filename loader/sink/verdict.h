@@ -42,9 +42,16 @@ struct Measured {
     std::optional<std::uint64_t> missed;  // unknown where the NIC's counters could not be read
 };
 
+// Of what went up the stack to watched ports, of all ports together.
+struct MeasuredSockets {
+    std::uint64_t came = 0;    // datagrams that were followed on their way
+    std::uint64_t dropped = 0; // by the sockets on those ports, as far as it was seen
+};
+
 // nullopt where the options set no condition. Rates, missed and lost frames hold for each port, frames for all
-// together. `broken`: why the run was none; empty where it was one.
+// together. `broken`: why the run was none; empty where it was one. `sockets`: where ports are watched; what they drop is
+// lost too.
 std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports,
-                             std::string_view broken = {});
+                             std::string_view broken = {}, const std::optional<MeasuredSockets>& sockets = {});
 
 } // namespace responder

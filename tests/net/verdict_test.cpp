@@ -4,8 +4,14 @@
 
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
+#include "tests/net/sockets.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cstring>
 
 namespace responder::test {
 namespace {
@@ -50,6 +56,37 @@ INSTANTIATE_TEST_SUITE_P(
              false,
              "exactly"}),
     [](const auto& test) { return test.param.name; });
+
+// The numbers are all seen by the program; half of them then find no room, and a stranger's socket loses as well.
+TEST(Verdict, WhatTheSocketOnAWatchedPortLosesIsLoss) {
+    const Lab lab({.addresses = true});
+    const UniqueFd server = udp_socket(lab.responder, "192.0.2.2", 5201);
+    const UniqueFd stranger = udp_socket(lab.responder, "192.0.2.2", 7000);
+    const UniqueFd sender = udp_socket(lab.tester, "192.0.2.1", 0);
+    Sink sink(lab, {"--max-loss", "1%"});
+    constexpr std::uint32_t datagrams = 3000;
+    for (std::uint32_t number = 1; number <= datagrams; ++number) {
+        Bytes data(1000);
+        const std::uint32_t words[] = {htonl(number / 1000), htonl(number % 1000 * 1000), htonl(number)};
+        std::memcpy(data.data(), words, sizeof(words));
+        send_to(sender, "192.0.2.2", 5201, data);
+        send_to(sender, "192.0.2.2", 7000, Bytes(1000));
+    }
+    const Json summary = sink.end(SIGINT, exit_verdict_fail);
+    const Json& conditions = summary["verdict"]["conditions"];
+    ASSERT_EQ(conditions.size(), 2U) << summary["verdict"];
+    EXPECT_EQ(conditions[0]["holds"], true) << summary["verdict"];
+    EXPECT_EQ(conditions[1]["holds"], false) << summary["verdict"];
+    EXPECT_EQ(conditions[1]["wanted"], "sockets on watched ports: at most 1% dropped");
+    std::uint64_t left = 0;
+    const timeval no_time{.tv_sec = 0, .tv_usec = 1000};
+    ASSERT_EQ(setsockopt(server.get(), SOL_SOCKET, SO_RCVTIMEO, &no_time, sizeof(no_time)), 0);
+    while (!receive_from(server).empty())
+        ++left;
+    const Json& socket = summary["lost_where"].at(1);
+    EXPECT_EQ(socket["frames"], datagrams - left);
+    EXPECT_GT(socket["all_sockets_frames"], socket["frames"]) << "the stranger's are no loss of the test";
+}
 
 TEST(Verdict, ShareOfALineThatSaysNoSpeedIsRefused) {
     expect_refused(Lab{}, {"--expect-rate", "95%"}, exit_usage, {"eth1: --expect-rate 95%", "how fast its line is"});

@@ -89,6 +89,30 @@ TEST(Judge, WhatTheSocketsLostIsLostWithoutAGapToo) {
     EXPECT_TRUE(judge(options, {port})->pass());
 }
 
+// A socket's reader is too slow: the streams, followed before it, have no gap.
+TEST(Judge, WhatTheSocketsOnWatchedPortsDropIsLostToo) {
+    SinkOptions options;
+    Measured port = measured();
+    port.streams = StreamFigures{.frames = 1000, .lost = 0};
+    const auto verdict = [&](const char* limit, const MeasuredSockets& sockets) {
+        options.max_loss = LossLimit::parse(limit);
+        return judge(options, {port}, {}, sockets).value();
+    };
+    const Verdict half = verdict("1%", {.came = 1000, .dropped = 500});
+    EXPECT_FALSE(half.pass());
+    EXPECT_TRUE(half.conditions[0].holds) << "of the wire";
+    EXPECT_EQ(half.conditions[1].wanted, "sockets on watched ports: at most 1% dropped");
+    EXPECT_EQ(half.conditions[1].measured, "500 frames of 1000 (50 %)");
+    EXPECT_TRUE(verdict("1%", {.came = 1000, .dropped = 10}).pass());
+    EXPECT_TRUE(verdict("10", {.came = 1000, .dropped = 10}).pass());
+    EXPECT_FALSE(verdict("9", {.came = 1000, .dropped = 10}).pass());
+    EXPECT_FALSE(verdict("99%", {.came = 0, .dropped = 10}).pass()) << "all of what is known of";
+    EXPECT_EQ(verdict("0", {}).conditions.size(), 1U) << "nothing went to a watched port";
+    options.max_loss.reset();
+    options.max_missed = 3;
+    EXPECT_TRUE(judge(options, {port}, {}, MeasuredSockets{.came = 1000, .dropped = 500})->pass());
+}
+
 // 1 to 5 us by the two clocks, jitter 3 us.
 Measured measured_delay() {
     Measured port = measured();
