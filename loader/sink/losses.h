@@ -17,9 +17,9 @@
 namespace responder {
 
 struct LossPlace {
-    std::string_view key;                // "wire"
-    std::optional<std::uint64_t> frames; // unknown where it is
-    std::string text;                    // what was counted, and what it can not tell
+    std::string_view key;                          // "wire"
+    std::optional<std::uint64_t> frames;           // unknown where it is
+    std::string text;                              // what was counted, and what it can not tell
     std::optional<std::uint64_t> of_all_sockets{}; // where `frames` are those of watched ports alone
 };
 

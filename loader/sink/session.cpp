@@ -214,6 +214,7 @@ ExitCode SinkSession::finish() {
                             ? std::nullopt
                             : std::optional(port.streams().sum()),
              .delay_unknown = port.streams().delay_unknown(),
+             .clock_is_unkept = !clock_.synchronised,
              .no_room = port.streams().no_room,
              .left_out = port.streams().left_out(),
              .lost_here = lost_in_ring(books.back()),
@@ -225,8 +226,8 @@ ExitCode SinkSession::finish() {
         end_capture(books);
     if (ended_whole())
         check_attachments(); // the last interval's
-    const std::optional<Verdict> verdict = judge(options_, measured, why_broken(),
-                                                 stack ? std::optional(measured_sockets(ports_, *stack)) : std::nullopt);
+    const std::optional<Verdict> verdict =
+        judge(options_, measured, why_broken(), stack ? std::optional(measured_sockets(ports_, *stack)) : std::nullopt);
     ExitCode code = ExitCode::ok;
     if (!ended_whole())
         code = ExitCode::temporary;

@@ -119,8 +119,11 @@ Condition jitter_condition(const DelayLimit& wanted, const Measured& port) {
 }
 
 Condition delay_condition(const DelayLimit& wanted, const Measured& port, std::chrono::nanoseconds clocks_within) {
-    Condition condition{
-        .wanted = fmt::format("{}: at most {} one-way delay", port.port, wanted.text), .measured = {}, .holds = false};
+    const auto error = static_cast<double>(clocks_within.count());
+    Condition condition{.wanted = fmt::format("{}: at most {} one-way delay{}", port.port, wanted.text,
+                                              error == 0 ? "" : ", the clocks' error included"),
+                        .measured = {},
+                        .holds = false};
     const auto figures = measured_delay(port, condition.measured);
     if (!figures)
         return condition;
@@ -130,7 +133,11 @@ Condition delay_condition(const DelayLimit& wanted, const Measured& port, std::c
         return condition;
     }
     condition.measured = time_text(one_way.delay->most);
-    condition.holds = one_way.delay->most <= static_cast<double>(wanted.most.count());
+    if (error != 0)
+        condition.measured += fmt::format(" and an error of up to {} (--clocks-within)", time_text(error));
+    if (error != 0 && port.clock_is_unkept)
+        condition.measured += ", which nothing keeps: this machine's clock is unsynchronised (adjtimex)";
+    condition.holds = one_way.delay->most + error <= static_cast<double>(wanted.most.count());
     return condition;
 }
 

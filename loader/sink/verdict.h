@@ -36,6 +36,7 @@ struct Measured {
     std::uint64_t speed_bps = 0;
     std::optional<StreamFigures> streams; // the sum, where any is in it
     std::string delay_unknown;            // of which of them, and why; empty where all have one
+    bool clock_is_unkept = false;         // this machine's, as the kernel says
     std::uint64_t no_room = 0;            // frames of streams that nobody followed
     std::size_t left_out = 0;             // streams that are not in the sum
     std::uint64_t lost_here = 0;          // test frames that the program saw and that nobody could follow
@@ -49,8 +50,8 @@ struct MeasuredSockets {
 };
 
 // nullopt where the options set no condition. Rates, missed and lost frames hold for each port, frames for all
-// together. `broken`: why the run was none; empty where it was one. `sockets`: where ports are watched; what they drop is
-// lost too.
+// together. `broken`: why the run was none; empty where it was one. `sockets`: where ports are watched; what they drop
+// is lost too.
 std::optional<Verdict> judge(const SinkOptions& options, const std::vector<Measured>& ports,
                              std::string_view broken = {}, const std::optional<MeasuredSockets>& sockets = {});
 

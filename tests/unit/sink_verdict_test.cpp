@@ -136,6 +136,25 @@ TEST(Judge, JitterAndDelayAreHeldAgainstTheLargest) {
     EXPECT_FALSE(holds({}, DelayLimit{nanoseconds(4999), "4999ns"}));
 }
 
+// 5 us by two clocks that are up to 1 us apart may have been 6.
+TEST(Judge, ADelayHoldsItsLimitWithTheErrorOfTheClocks) {
+    SinkOptions options;
+    options.clocks_within = std::chrono::nanoseconds(1000);
+    const auto condition = [&](int most, bool clock_is_unkept = false) {
+        options.max_delay = DelayLimit{std::chrono::nanoseconds(most), "it"};
+        Measured port = measured_delay();
+        port.clock_is_unkept = clock_is_unkept;
+        return judge(options, {port}).value().conditions.at(0);
+    };
+    EXPECT_TRUE(condition(6000).holds);
+    EXPECT_FALSE(condition(5999).holds);
+    EXPECT_EQ(condition(6000).wanted, "eth1: at most it one-way delay, the clocks' error included");
+    EXPECT_EQ(condition(6000).measured, "5.0 us and an error of up to 1.0 us (--clocks-within)");
+    EXPECT_NE(condition(6000, true).measured.find("unsynchronised"), std::string::npos);
+    options.clocks_within = std::chrono::nanoseconds(0);
+    EXPECT_EQ(condition(5000, true).measured, "5.0 us") << "sender and sink are one machine";
+}
+
 TEST(Judge, ADelayThatIsNotKnownHoldsNoLimit) {
     SinkOptions options;
     options.max_delay = DelayLimit{std::chrono::seconds(1), "1s"};
