@@ -141,7 +141,7 @@ std::string option_text(const sink_flow_key& key, bool other_mac, const match_cf
 
 std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
                           std::string_view promiscuous, std::string_view followed_as) {
-    std::string text = protocol_text(key);
+    std::string text = (key.slot == SINK_FRAGMENT ? "later fragments of " : "") + protocol_text(key);
     if (is_ip(key)) {
         const std::string destination = address_text(key, key.destination);
         text += fmt::format(" {} to ", address_text(key, key.source));
@@ -162,6 +162,8 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
     if (key.slot == SINK_UDP && !other_mac && !followed_as.empty())
         return fmt::format("{}: followed as {} on its way up the stack", text, followed_as);
+    if (key.slot == SINK_FRAGMENT && !other_mac && !followed_as.empty())
+        return fmt::format("{}: the first ones are followed as {} on their way up the stack", text, followed_as);
     std::string option = option_text(key, other_mac, match);
     if (other_mac)
         option += (option.empty() ? "" : " ") + std::string(promiscuous);
@@ -172,12 +174,21 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     return text;
 }
 
+std::string FlowWatch::followed_as(const CountingPort& port, const std::vector<Flow>& flows,
+                                   const sink_flow_key& key) const {
+    if (key.slot != SINK_FRAGMENT)
+        return following_.followed_as(port, key);
+    // Without ports: whatever is followed between the same two, of which taking the rest would leave no datagram.
+    for (const Flow& other : flows)
+        if (other.key.ethertype == key.ethertype && std::ranges::equal(other.key.source, key.source) &&
+            std::ranges::equal(other.key.destination, key.destination))
+            if (const std::string format = following_.followed_as(port, other.key); !format.empty())
+                return format;
+    return "";
+}
+
 std::vector<std::string> FlowWatch::largest_flows(const CountingPort& port,
                                                   std::chrono::duration<double> watched) const {
-    struct Flow {
-        sink_flow_key key;
-        std::uint64_t frames;
-    };
     std::vector<Flow> flows;
     const int map = port.flows_map();
     // Taken out one by one: what is not looked at again cannot grow old in there.
@@ -191,7 +202,7 @@ std::vector<std::string> FlowWatch::largest_flows(const CountingPort& port,
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < std::min(flows.size(), shown_flows); ++i)
         texts.push_back(describe_flow(flows[i].key, static_cast<double>(flows[i].frames) / watched.count(), port.mac(),
-                                      port.match(), promiscuous_, following_.followed_as(port, flows[i].key)));
+                                      port.match(), promiscuous_, followed_as(port, flows, flows[i].key)));
     return texts;
 }
 

@@ -18,7 +18,8 @@
 namespace responder {
 
 // Pure, for one flow. `match`: what the port takes, so that the option is one that is missing; `promiscuous`: the name
-// of one of them. Nothing is missing where the port follows the flow as something.
+// of one of them. Nothing is missing where the port follows the flow, or the datagrams of these fragments, as
+// something.
 std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
                           std::string_view promiscuous, std::string_view followed_as = {});
 
@@ -40,8 +41,14 @@ class FlowWatch {
     void tick(Clock::time_point now, Clock::time_point begun, std::span<CountingPort* const> ports);
 
   private:
+    struct Flow {
+        sink_flow_key key;
+        std::uint64_t frames;
+    };
+
     void begin(Clock::time_point now, std::span<CountingPort* const> ports);
     void end(Clock::time_point now, std::span<CountingPort* const> ports);
+    std::string followed_as(const CountingPort& port, const std::vector<Flow>& flows, const sink_flow_key& key) const;
     std::vector<std::string> largest_flows(const CountingPort& port, std::chrono::duration<double> watched) const;
 
     std::string promiscuous_;

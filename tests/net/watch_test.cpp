@@ -12,11 +12,13 @@
 #include "tests/net/sink.h"
 #include "tests/net/sockets.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <random>
 #include <regex>
 #include <set>
@@ -479,6 +481,25 @@ TEST(Watch, LossIsInTheSummaryForPeople) {
         << out;
     EXPECT_TRUE(
         contains(sink.process().err(), "followed on the way: iperf3 on UDP port 5201, iperf2 on UDP port 5001"));
+}
+
+// The option that takes them would break the test that is followed.
+TEST(Watch, OfWhatIsFollowedTheLaterFragmentsAreNotMissing) {
+    const Lab lab({.addresses = true});
+    const UniqueFd sender = udp_socket(lab.tester, "192.0.2.1", 0);
+    Sink sink(lab, {});
+    std::uint32_t number = 0;
+    ASSERT_TRUE(eventually([&] {
+        Bytes data(4000);
+        const std::uint32_t words[] = {htonl(++number / 1000), htonl(number % 1000 * 1000), htonl(number)};
+        std::memcpy(data.data(), words, sizeof(words));
+        send_to(sender, "192.0.2.2", 5201, data);
+        return contains(sink.process().err(), "later fragments");
+    }));
+    const std::string err = sink.process().err();
+    EXPECT_TRUE(contains(err, ": the first ones are followed as iperf3 on their way up the stack\n")) << err;
+    EXPECT_FALSE(contains(err, "--dst")) << err;
+    sink.end();
 }
 
 TEST(Watch, WhatIsFollowedIsNotMissing) {

@@ -79,6 +79,16 @@ TEST(DescribeFlow, WatchedIsNotMissing) {
     EXPECT_TRUE(text(udp4(SINK_OTHER_ADDRESS, 12)).find("followed") == std::string::npos);
 }
 
+// Whoever took them would break the datagrams that are followed.
+TEST(DescribeFlow, LaterFragmentsOfWhatIsFollowedAreNotMissing) {
+    sink_flow_key key = udp4(SINK_FRAGMENT, 0);
+    EXPECT_EQ(describe_flow(key, 5, own), "later fragments of udp 16.0.0.1 to 48.0.0.1, 5 fps: add --dst 48.0.0.1");
+    EXPECT_EQ(
+        responder::describe_flow(key, 5, own, MatchOptions{}.build({}), "--promisc", "iperf3"),
+        "later fragments of udp 16.0.0.1 to 48.0.0.1, 5 fps: the first ones are followed as iperf3 on their way up "
+        "the stack");
+}
+
 TEST(DescribeFlow, OtherMac) {
     const std::string text = describe_flow(to_mac(udp4(SINK_OTHER_MAC, 9), other), 10, own);
     EXPECT_EQ(text, "udp 16.0.0.1 to 48.0.0.1:9, 10 fps: add --promisc (sent to MAC 02:00:00:00:00:03)");
@@ -124,7 +134,8 @@ TEST(DescribeFlow, OtherAddressNamesTheOneThatIsNotTaken) {
 }
 
 TEST(DescribeFlow, FragmentIsTakenByItsDestination) {
-    EXPECT_EQ(describe_flow(udp4(SINK_FRAGMENT, 0), 10, own), "udp 16.0.0.1 to 48.0.0.1, 10 fps: add --dst 48.0.0.1");
+    EXPECT_EQ(describe_flow(udp4(SINK_FRAGMENT, 0), 10, own),
+              "later fragments of udp 16.0.0.1 to 48.0.0.1, 10 fps: add --dst 48.0.0.1");
 }
 
 // No option names port 0.
