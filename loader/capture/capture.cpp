@@ -3,6 +3,7 @@
 #include "loader/capture/capture.h"
 
 #include "loader/clock.h"
+#include "loader/thread.h"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,7 @@ void Capture::begin(const pcapng::Section& section) {
         header.insert(header.end(), block.begin(), block.end());
     }
     file_.begin(std::move(header), interfaces_.size());
-    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    thread_ = start_thread<std::jthread>("the capture", [this](const std::stop_token& stop) { run(stop); });
 }
 
 void Capture::run(const std::stop_token& stop) {

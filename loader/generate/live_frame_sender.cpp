@@ -3,6 +3,7 @@
 #include "loader/generate/live_frame_sender.h"
 
 #include "loader/error.h"
+#include "loader/thread.h"
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
@@ -340,7 +341,7 @@ Sent LiveFrameSender::send(const SendPlan& plan, const std::atomic<bool>& stop) 
     Sent sent{.counter = counter_.kind()};
     std::thread thread = [&] {
         const OtherSignalsBlocked blocked;
-        return std::thread([&] { work(run); });
+        return start_thread<std::thread>("sending", [&] { work(run); });
     }();
     watch(run, thread.native_handle(), sent, stop);
     thread.join();

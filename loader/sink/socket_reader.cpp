@@ -6,6 +6,7 @@
 #include "loader/command.h"
 #include "loader/error.h"
 #include "loader/sink/watch.h"
+#include "loader/thread.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -64,7 +65,7 @@ SocketReader::SocketReader(XskSocket& socket, const follow_table& table, const v
       stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!stop_event_)
         throw Error::from_errno(ExitCode::os, "make an eventfd", errno);
-    thread_ = std::thread([this] { read(); });
+    thread_ = start_thread<std::thread>("the reader of an AF_XDP socket", [this] { read(); });
     if (cpu)
         pin(thread_, *cpu);
 }

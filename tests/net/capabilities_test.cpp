@@ -104,6 +104,31 @@ TEST(Limits, TooFewDescriptorsAreSaid) {
     EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
 }
 
+TEST_F(Capabilities, NoThreadToBeHadIsSaid) {
+    const Lab lab;
+    const auto expect_said = [](Process& process) {
+        EXPECT_EQ(process.wait().code, exit_os) << process.err();
+        EXPECT_TRUE(contains(process.err(), "start a thread for ")) << process.err();
+        EXPECT_TRUE(contains(process.err(), "`ulimit -u`")) << process.err();
+    };
+    const auto limited = [&](const std::vector<std::string>& capabilities, const char* command, Arguments words) {
+        Arguments argv = as_nobody(capabilities, command);
+        const auto shell = std::ranges::find(argv, "sh");
+        argv.insert(shell, {"prlimit", "--nproc=1:1"}); // its own
+        argv.insert(argv.end(), words.begin(), words.end());
+        return argv;
+    };
+    std::vector<std::string> five = four;
+    five.emplace_back("ipc_lock");
+    Process sink(limited(five, "xdp-sink", {TEST_XDP_SINK, "eth1", "--engine", "af_xdp", "--duration", "1ms"}),
+                 {.network_namespace = lab.responder.fd()});
+    expect_said(sink);
+    EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
+    Process sender(limited(four, "xdp-gen", {TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac)}),
+                   {.network_namespace = lab.tester.fd()});
+    expect_said(sender);
+}
+
 TEST_F(Capabilities, OccupiedPortIsStillExplained) {
     const Lab lab;
     const PassProgram pass(lab.responder, "eth1");
