@@ -112,6 +112,29 @@ TEST(Gen, LinkThatDoesNotComeBack) {
     EXPECT_GT(generated["frames_refused"], 0);
 }
 
+// Whoever ends it, a broken SSH session too, gets to know how many left; unless nohup(1) wants it to go on.
+TEST(Gen, EndsWithItsSummaryByEverySignal) {
+    const Lab lab;
+    Sink sink(lab, {});
+    const Arguments sends{TEST_XDP_GEN, "tx1", "--dst-mac", to_string(lab.to().mac), "--rate", "20000", "--json"};
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        Process sender(sends, {.network_namespace = lab.tester.fd()});
+        ASSERT_TRUE(sender.wait_for_err("sending frames"));
+        sender.signal(signal);
+        EXPECT_EQ(sender.wait().code, 0) << "signal " << signal;
+        EXPECT_EQ(Json::parse(sender.out())["end"], "stopped") << signal;
+    }
+    Arguments with_nohup{"sh", "-c", "trap '' HUP; exec \"$@\"", "sh"};
+    with_nohup.insert(with_nohup.end(), sends.begin(), sends.end());
+    Process sender(with_nohup, {.network_namespace = lab.tester.fd()});
+    ASSERT_TRUE(sender.wait_for_err("sending frames"));
+    sender.signal(SIGHUP);
+    EXPECT_TRUE(receives(lab, 1000));
+    EXPECT_TRUE(sender.running());
+    sender.signal(SIGINT);
+    EXPECT_EQ(sender.wait().code, 0);
+}
+
 TEST(Gen, BroadcastHasItsMacAddress) {
     const Lab lab;
     Sink sink(lab, {});

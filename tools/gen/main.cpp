@@ -31,6 +31,9 @@ void stop_on_signals() {
     action.sa_handler = request_stop;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    struct sigaction before {};
+    if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) // nohup(1)
+        sigaction(SIGHUP, &action, nullptr);
 }
 
 void announce(const Options& options, const std::string& driver) {
