@@ -70,6 +70,11 @@ void CaptureFile::open() {
         why_over_ = "standard output is a terminal; let it go into a program: | wireshark -k -i -";
         return;
     }
+    // What was closed is /dev/null to read from: see run_command().
+    if (name_ == standard_output && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        why_over_ = "standard output is closed, or not open for writing";
+        return;
+    }
     if (name_ == standard_output) {
         file_.reset(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
     } else {

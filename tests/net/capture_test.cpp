@@ -293,6 +293,12 @@ TEST(CaptureToStandardOutput, AReaderThatIsGoneIsNoMatterOfTheMeasurement) {
     EXPECT_TRUE(contains(sink.process().err(), "  test frames      500, "));
 }
 
+TEST(CaptureToStandardOutput, ThatIsClosedIsRefused) {
+    const Lab lab;
+    expect_refused(lab, capture_into("-"), exit_io, {"--pcap: standard output is closed"},
+                   {.process = {.out = Process::Output::closed}});
+}
+
 TEST(CaptureRefused, AFileThatCannotBeMade) {
     const Folder folder;
     const Lab lab;
