@@ -3,6 +3,7 @@
 #include "loader/figures.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace responder {
 
@@ -16,9 +17,11 @@ std::string speed_text(std::uint64_t bps) {
 }
 
 std::string time_text(double ns) {
-    return ns < 1e3   ? fmt::format("{:.0f} ns", ns)
-           : ns < 1e6 ? fmt::format("{:.1f} us", ns / 1e3)
-                      : fmt::format("{:.3f} ms", ns / 1e6);
+    const double size = std::abs(ns);
+    // What would be written as 1000 of a unit is 1 of the next.
+    return size < 999.5     ? fmt::format("{:.0f} ns", ns)
+           : size < 999'950 ? fmt::format("{:.1f} us", ns / 1e3)
+                            : fmt::format("{:.3f} ms", ns / 1e6);
 }
 
 Grouped::Grouped(double value, int precision) {

@@ -42,7 +42,7 @@ double line_rate_percent(const Rates& rates, std::uint64_t speed_bps) noexcept;
 // A line's speed: "100 Mb/s", "2.5 Gb/s".
 std::string speed_text(std::uint64_t bps);
 
-// "740 ns", "12.5 us", "1.204 ms"
+// "740 ns", "-12.5 us", "1.204 ms"
 std::string time_text(double ns);
 
 using Buffer = fmt::memory_buffer;

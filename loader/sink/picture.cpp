@@ -52,7 +52,8 @@ void draw_rows(Buffer& buffer, const std::vector<Row>& rows, Glyphs glyphs) {
 
 // Finer than time_text(): neighbouring rows must not have the same label.
 std::string label(std::uint64_t ns) {
-    return ns < 10'000 ? fmt::format("{} ns", ns) : time_text(static_cast<double>(ns));
+    const auto time = static_cast<double>(ns);
+    return ns >= 1000 && ns < 10'000 ? fmt::format("{:.3f} us", time / 1e3) : time_text(time);
 }
 
 } // namespace

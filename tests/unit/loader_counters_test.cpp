@@ -157,6 +157,14 @@ TEST(Figures, EverySlotHasOneNameAndOneKey) {
     EXPECT_EQ(*slots.rbegin(), SINK_SLOTS - 1);
 }
 
+TEST(Figures, ATimeHasTheUnitOfItsSize) {
+    for (const auto& [ns, text] :
+         {std::pair{0.0, "0 ns"}, std::pair{740.0, "740 ns"}, std::pair{999.4, "999 ns"}, std::pair{999.6, "1.0 us"},
+          std::pair{139'100.0, "139.1 us"}, std::pair{-138'389.0, "-138.4 us"}, std::pair{-12.0, "-12 ns"},
+          std::pair{999'949.0, "999.9 us"}, std::pair{999'951.0, "1.000 ms"}, std::pair{-2'500'000.0, "-2.500 ms"}})
+        EXPECT_EQ(time_text(ns), text);
+}
+
 TEST(Rfc3339, IsUtcWithMilliseconds) {
     using namespace std::chrono;
     char room[32];

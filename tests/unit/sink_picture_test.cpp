@@ -82,6 +82,11 @@ TEST(Picture, OfOneTimeIsOneRow) {
 )");
 }
 
+// Rows of nanoseconds and of microseconds side by side would not be seen as one scale.
+TEST(Picture, RowsOfMicrosecondsAreAllInMicroseconds) {
+    EXPECT_EQ(drawn(histogram_of({{8192, 1}, {16'384, 1}}), 16'384, Glyphs::ascii).find(" ns"), std::string::npos);
+}
+
 // Whatever the times are, it fits on a screen, and no time is left out.
 TEST(Picture, FitsOnAScreen) {
     for (const std::uint64_t widest : {2U, 100U, 10'000U, 1'000'000'000U}) {
