@@ -182,7 +182,8 @@ std::optional<std::pair<double, std::string_view>> split_number(std::string_view
     return std::pair{number, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
-std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text) {
+std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text,
+                                         std::chrono::milliseconds shortest) {
     constexpr std::pair<std::string_view, double> units[] = {{"", 1e3},   {"s", 1e3},    {"ms", 1},
                                                              {"m", 60e3}, {"min", 60e3}, {"h", 3600e3}};
     constexpr double longest = 100'000 * 3600e3; // 11 years: well inside what a clock can add
@@ -191,9 +192,10 @@ std::chrono::milliseconds parse_duration(std::string_view option, std::string_vi
         std::ranges::find(units, number ? number->second : "?", &std::pair<std::string_view, double>::first);
     if (unit == std::end(units))
         refuse_value(option, text, "not a time like 10, 500ms, 2m or 1h");
-    if (number->first * unit->second < 1 || number->first * unit->second > longest)
-        refuse_value(option, text, "not a time from 1ms to 100000h");
-    return std::chrono::milliseconds(std::llround(number->first * unit->second));
+    const double time = number->first * unit->second;
+    if (time < static_cast<double>(shortest.count()) || time > longest)
+        refuse_value(option, text, fmt::format("not a time from {}ms to 100000h", shortest.count()));
+    return std::chrono::milliseconds(std::llround(time));
 }
 
 std::chrono::nanoseconds parse_delay(std::string_view option, std::string_view text) {

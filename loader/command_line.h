@@ -43,7 +43,8 @@ std::pair<std::uint16_t, std::uint16_t> parse_range(std::string_view option, con
 MacAddress parse_mac(std::string_view option, const std::string& text);
 
 // "10", "10s", "500ms", "2m", "1h".
-std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text);
+std::chrono::milliseconds parse_duration(std::string_view option, std::string_view text,
+                                         std::chrono::milliseconds shortest = std::chrono::milliseconds(1));
 
 // "500ns", "20us", "2ms", "1s"; "0" needs no unit.
 std::chrono::nanoseconds parse_delay(std::string_view option, std::string_view text);

@@ -105,9 +105,7 @@ void RunArguments::build(RunOptions& options, Engine usual) const {
     if (duration_)
         options.duration = parse_duration("--duration", *duration_);
     if (interval_)
-        options.interval = parse_duration("--interval", *interval_);
-    if (options.interval < shortest_interval)
-        refuse_value("--interval", *interval_, "shorter than 100ms");
+        options.interval = parse_duration("--interval", *interval_, shortest_interval);
     if (count_)
         options.count = parse_count("--count", *count_, 1);
     if (options.json && options.json_stream)

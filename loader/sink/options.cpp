@@ -157,8 +157,9 @@ void SinkArguments::build(SinkOptions& options) const {
                                  : "--pcap to standard output with --json-stream",
                     "both want standard output", "give --pcap a name");
     if (streams)
-        options.streams = static_cast<unsigned>(
-            parse_count("--streams", *streams, 0, options.histogram ? most_with_histograms : most_streams));
+        options.streams = static_cast<unsigned>(parse_count("--streams", *streams, 0, most_streams));
+    if (options.histogram && options.streams > most_with_histograms)
+        refuse_value("--streams", *streams, fmt::format("with --histogram there is room for {}", most_with_histograms));
     if (options.streams == 0U)
         refuse_without_streams(options);
     else

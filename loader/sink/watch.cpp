@@ -48,6 +48,9 @@ watch_port parse_watch(const std::string& text) {
     const auto* usual = std::ranges::find(default_watches, watch.port, &watch_port::port);
     if (colon != text.size()) {
         const std::string_view name = std::string_view(text).substr(colon + 1);
+        if (name.empty())
+            refuse_value("--watch", std::string_view(text).substr(0, colon), "no format behind the colon",
+                         "there are " + all_format_names());
         const auto* found = std::ranges::find(format_names, name, &FormatName::name);
         if (found == std::end(format_names))
             refuse_value("--watch", text, "knows no such format", "there are " + all_format_names());

@@ -217,6 +217,13 @@ TEST(SinkOptions, WatchedPorts) {
     expect_refused({"eth1", "--watch", most + ",udp/99"}, {"--watch", "udp/99", "more than 16"});
 }
 
+TEST(SinkOptions, ALimitIsTheSameWhateverIsBelowIt) {
+    for (const char* interval : {"0", "99ms"})
+        expect_refused({"eth1", "--interval", interval}, {"not a time from 100ms to 100000h"});
+    EXPECT_TRUE(
+        refused({"eth1", "--watch", "udp/5201:"}).starts_with("--watch udp/5201: no format behind the colon; "));
+}
+
 TEST(SinkOptions, OneWrongValueAmongRightOnesIsNamed) {
     expect_refused({"eth1", "--port", "12,0,13"}, {"--port", "0"});
     expect_refused({"eth1", "--port", "12", "--port", "70000"}, {"--port", "70000"});
@@ -253,7 +260,7 @@ TEST(SinkOptions, CombinationsThatAreRefused) {
     expect_refused({"eth1", "--address", "2001:2::1/64,2001:2::2/64"}, {"--address", "2001:2::2/64"});
     expect_refused({"eth1", "eth2", "eth1"}, {"eth1", "twice"});
     expect_refused({"eth1", "--streams", "65537"}, {"--streams 65537", "65536"});
-    expect_refused({"eth1", "--histogram", "--streams", "4097"}, {"--streams 4097", "4096"});
+    expect_refused({"eth1", "--histogram", "--streams", "4097"}, {"--streams 4097", "--histogram", "4096"});
     expect_refused({"eth1", "--watch", "none", "--streams", "0"}, {"--watch", "--streams 0"});
     expect_refused({"eth1", "--watch", "udp/7000,udp/7000:iperf2"}, {"--watch", "udp/7000:iperf2", "already"});
     // Flags take no value.
