@@ -82,6 +82,9 @@ Error load_error(int error) {
                                  error == EMFILE ? "`ulimit -n` is the limit of this process" : "");
     if (error == EINVAL && libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_ktime_get_tai_ns, nullptr) == 0)
         return Error(ExitCode::os, what, "this kernel is older than Linux 6.1");
+    constexpr const char* cpus = "/sys/devices/system/cpu/possible"; // libbpf reads them there
+    if (error == ENOENT && access(cpus, R_OK) != 0)
+        return Error::from_errno(ExitCode::os, std::string(what) + ": read " + cpus, error, "is /sys mounted?");
     // The verifier's ways to say no.
     const bool refused = error == EACCES || error == EINVAL || error == E2BIG || error == ENOSPC || error == EPERM;
     return Error(ExitCode::internal, what,

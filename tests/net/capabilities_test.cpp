@@ -105,6 +105,12 @@ TEST(Limits, TooFewDescriptorsAreSaid) {
     EXPECT_TRUE(xdp_programs(lab.responder, "eth1").none());
 }
 
+TEST(Limits, WithoutSysItIsSaidWhatIsMissing) {
+    const Lab lab;
+    expect_refused(lab, {}, exit_os, {"/sys/devices/system/cpu/possible", "is /sys mounted?"},
+                   {.prefix = {"unshare", "-m", "sh", "-c", "umount -l /sys; exec \"$@\"", "sh"}});
+}
+
 TEST_F(Capabilities, NoThreadToBeHadIsSaid) {
     const Lab lab;
     const auto expect_said = [](Process& process) {
