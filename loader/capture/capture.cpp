@@ -157,6 +157,7 @@ void Capture::end(std::span<const Counted> counted) {
     file_.end();
     figures_.file = std::string(file_.name());
     figures_.files = file_.files();
+    figures_.kept = file_.kept();
     figures_.octets = file_.octets();
 }
 

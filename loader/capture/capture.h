@@ -26,8 +26,9 @@
 namespace responder {
 
 struct CaptureFigures {
-    std::string file; // the latest
-    unsigned files = 0;
+    std::string file;     // the latest
+    unsigned files = 0;   // begun
+    std::size_t kept = 0; // of these
     std::uint64_t octets = 0;
     std::uint64_t written = 0, lost = 0, after_it_was_over = 0; // frames
     std::string why_over;                                       // before its time; else empty

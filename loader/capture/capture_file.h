@@ -50,9 +50,10 @@ class CaptureFile {
     const std::string& why_over() const noexcept { return why_over_; } // before end(): what took no more
     std::string_view name() const noexcept {
         return name_ == "-" ? "standard output" : std::string_view(name_);
-    }                                                         // the latest
-    unsigned files() const noexcept { return number_; }       // begun so far
-    std::uint64_t octets() const noexcept { return octets_; } // in all files
+    }                                                          // the latest
+    unsigned files() const noexcept { return number_; }        // begun so far
+    std::size_t kept() const noexcept { return kept_.size(); } // of these
+    std::uint64_t octets() const noexcept { return octets_; }  // in all files
 
   private:
     void open();

@@ -198,6 +198,7 @@ void put_capture(JsonWriter& json, const CaptureFigures& capture) {
     json.begin_object("capture");
     json.member("file", capture.file);
     json.member("files", capture.files);
+    json.member("files_kept", capture.kept);
     json.member("bytes", capture.octets);
     json.member("written_frames", capture.written);
     json.member("lost_frames", capture.lost);

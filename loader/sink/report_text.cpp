@@ -38,7 +38,8 @@ void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::c
         print(buffer, ", wild times {}", Grouped(delay.wild));
 }
 
-void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std::chrono::nanoseconds> clocks_within) {
+void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std::chrono::nanoseconds> clocks_within,
+                  std::string_view between_frames = "a frame every") {
     print(buffer, "{}", Grouped(stream.frames));
     if (stream.left_out) {
         print(buffer, " frames, not numbered as a sender of {} does: left out\n",
@@ -74,7 +75,7 @@ void print_stream(Buffer& buffer, const StreamFigures& stream, std::optional<std
     if (stream.delay)
         print_delay(buffer, *stream.delay, clocks_within);
     if (stream.gaps)
-        print(buffer, ", a frame every {} ({} to {})", time_text(stream.gaps->gap.mean),
+        print(buffer, ", {} {} ({} to {})", between_frames, time_text(stream.gaps->gap.mean),
               time_text(stream.gaps->gap.least), time_text(stream.gaps->gap.most));
     if (stream.payload.wrong_frames != 0) {
         print(buffer, ", payload wrong in {} frames ({} octets)", Grouped(stream.payload.wrong_frames),
@@ -133,12 +134,18 @@ void print_streams(Buffer& buffer, const SinkPort& port, const RunReport& run) {
     constexpr std::size_t most_shown = 10;
     const StreamReport& report = port.streams();
     if (!report.streams.empty()) {
-        print(buffer, "  {:<17}{}: ", report.streams.size() == 1 ? "stream" : "streams",
-              Grouped(report.streams.size()));
+        const std::size_t followed = report.streams.size() - report.left_out();
+        print(buffer, "  {:<17}{}", report.streams.size() == 1 ? "stream" : "streams", Grouped(report.streams.size()));
         if (report.left_out() != 0)
-            print(buffer, "without those left out, {}: ", Grouped(report.left_out()));
+            print(buffer, ", {} left out of these sums", followed == 0 ? "all" : Grouped(report.left_out()).text());
         const StreamFigures all = report.sum();
-        print_stream(buffer, all, run.options.clocks_within);
+        if (followed != 0) {
+            print(buffer, ": ");
+            print_stream(buffer, all, run.options.clocks_within,
+                         followed == 1 ? "a frame every" : "in each stream a frame every");
+        } else {
+            buffer.push_back('\n');
+        }
         // Where not all can be shown, those that lost most.
         std::vector<const StreamFigures*> shown;
         for (const StreamFigures& stream : report.streams)
@@ -211,8 +218,9 @@ void print_port(Buffer& buffer, const SinkPort& port, const SinkBooks& books, co
 
 void print_capture(Buffer& buffer, const CaptureFigures& capture) {
     print(buffer, "\ncapture: {}{}, {} frames in {} octets, lost {}", capture.file,
-          capture.files > 1 ? fmt::format(" and {} before it", capture.files - 1) : "", Grouped(capture.written),
-          Grouped(capture.octets), Grouped(capture.lost));
+          capture.files > 1 ? fmt::format(", the last of {} files, of which {} are kept", capture.files, capture.kept)
+                            : "",
+          Grouped(capture.written), Grouped(capture.octets), Grouped(capture.lost));
     if (!capture.why_over.empty())
         print(buffer, "; it was over before the end: {}; {} frames came after that", capture.why_over,
               Grouped(capture.after_it_was_over));

@@ -201,6 +201,7 @@ TEST(CaptureFiles, KeepsTheNewestOfTheirSize) {
     EXPECT_EQ(test_frames(summary), 3000U);
     EXPECT_EQ(summary["capture"]["written_frames"], 3000U);
     EXPECT_EQ(summary["capture"]["files"], 5U);
+    EXPECT_EQ(summary["capture"]["files_kept"], 2U);
     const std::vector<std::string> files = folder.files();
     ASSERT_EQ(files.size(), 2U);
     EXPECT_EQ(summary["capture"]["file"], folder / files[1]);
