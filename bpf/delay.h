@@ -33,7 +33,8 @@ struct delay {
 	__u64 frames;           /* with a time that fits; behind by what took delay_take_usual() */
 	__u64 jitter16;         /* 16 times the jitter, as in RFC 3550 appendix A.8 */
 	/* Transit times, the first one taken as less than 2^31 ns either way. */
-	__s64 last, least, most, sum;
+	__s64 last, least, most;
+	__u64 sum;              /* of them, modulo 2^64: where clocks are seconds apart it wraps within some 2^32 frames */
 	__u64 ipdv_sum;         /* of their absolute values */
 	__s64 ipdv_least, ipdv_most;
 
@@ -188,7 +189,8 @@ static __always_inline int delay_take(struct delay *d, __u32 received, __u32 sen
 	__s64 difference = delay_between(d->last, transit);
 
 	if (!d->frames) {
-		d->last = d->least = d->most = d->sum = delay_between(0, transit);
+		d->last = d->least = d->most = delay_between(0, transit);
+		d->sum = d->last;
 		d->ipdv_least = 0x7fffffff;
 		d->ipdv_most = -0x7fffffff;
 		d->frames = d->unpaired = 1;

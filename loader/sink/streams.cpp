@@ -160,10 +160,13 @@ std::optional<DelayFigures> delay_figures(const StreamAtPlace& at) {
     const delay& found = at.head.delay;
     if (found.frames < 2)
         return std::nullopt;
+    // The sum wraps; what it is above that many times the least does not.
+    const std::uint64_t beyond_least = found.sum - static_cast<std::uint64_t>(found.least) * found.frames;
     DelayFigures figures{.frames = found.frames,
                          .jitter = static_cast<double>(found.jitter16) / 16,
                          .transit = {.least = static_cast<double>(found.least),
-                                     .mean = static_cast<double>(found.sum) / static_cast<double>(found.frames),
+                                     .mean = static_cast<double>(found.least) +
+                                             static_cast<double>(beyond_least) / static_cast<double>(found.frames),
                                      .most = static_cast<double>(found.most)},
                          .pairs = found.frames - found.unpaired,
                          .ipdv = {},

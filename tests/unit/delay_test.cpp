@@ -82,7 +82,7 @@ TEST(Delay, AgreesWithTheFormulas) {
     EXPECT_NEAR(static_cast<double>(state.jitter16) / 16, jitter, 1);
     EXPECT_EQ(state.least, least);
     EXPECT_EQ(state.most, most);
-    EXPECT_EQ(state.sum, sum);
+    EXPECT_EQ(static_cast<std::int64_t>(state.sum), sum);
     EXPECT_EQ(state.ipdv_least, ipdv_least);
     EXPECT_EQ(state.ipdv_most, ipdv_most);
     EXPECT_EQ(state.ipdv_sum, static_cast<std::uint64_t>(ipdv_sum));
@@ -133,7 +133,7 @@ TEST(Delay, AReceiverAheadMakesNegativeTransitTimes) {
     const delay state = take_all({-5000, -4000, -4500});
     EXPECT_EQ(state.least, -5000);
     EXPECT_EQ(state.most, -4000);
-    EXPECT_EQ(state.sum, -13'500);
+    EXPECT_EQ(static_cast<std::int64_t>(state.sum), -13'500);
 }
 
 TEST(Delay, AClockThatIsSetIsNoDelay) {
@@ -148,7 +148,7 @@ TEST(Delay, AClockThatIsSetIsNoDelay) {
         EXPECT_EQ(state.frames, 999U) << "the one that told of the step is none";
         EXPECT_EQ(state.most - state.least, 2000);
         EXPECT_EQ(state.least, 50'000 + step) << "as the clocks stand now";
-        EXPECT_EQ(state.sum, 999 * (50'000 + step) + 2000);
+        EXPECT_EQ(static_cast<std::int64_t>(state.sum), 999 * (50'000 + step) + 2000);
         EXPECT_EQ(state.ipdv_most, 2000);
         EXPECT_EQ(state.ipdv_least, -2000);
     }

@@ -120,7 +120,7 @@ TEST_F(Follow, KnowsHowManyTimesItTook) {
     EXPECT_EQ(settled.gaps.most, 1001U);
     EXPECT_EQ(settled.delay.least, 700);
     EXPECT_EQ(settled.delay.most, 701);
-    EXPECT_EQ(settled.delay.sum, 159 * 700 + 75 + 5);
+    EXPECT_EQ(settled.delay.sum, 159U * 700 + 75 + 5);
 }
 
 TEST_F(Follow, ReadsTheEndOfALongFrame) {

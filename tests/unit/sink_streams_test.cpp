@@ -102,6 +102,20 @@ StreamAtPlace stamped_stream(std::uint32_t base, std::initializer_list<std::uint
     return one;
 }
 
+// Two seconds between the clocks are more than 64 bits hold of some 2^32 frames.
+TEST(StreamFigures, MeanDelayIsRightWhereTheSumOfTransitTimesHasWrapped) {
+    for (const std::int64_t least : {2'100'000'000LL, -2'100'000'000LL}) {
+        StreamAtPlace one = stamped_stream(static_cast<std::uint32_t>(least), {0, 1000});
+        delay& found = one.head.delay;
+        const std::uint64_t pairs = std::uint64_t{1} << 34; // of such frames
+        found.sum *= pairs;
+        found.frames *= pairs;
+        const StreamFigures figures = figures_of({one});
+        EXPECT_DOUBLE_EQ(figures.delay->transit.mean, static_cast<double>(least) + 500);
+        EXPECT_DOUBLE_EQ(figures.delay->variation_mean, 500);
+    }
+}
+
 // A whole delay and a variation are not to be added up: ours with clocks in step, beside iperf's.
 TEST(StreamReport, HistogramsOfTwoKindsHaveNoSum) {
     stream_histograms histograms{};
