@@ -346,16 +346,16 @@ void StreamTable::for_each_stream(Function function) {
     found_.clear();
     for (const stream& place : streams_.values())
         if (is_taken(place))
-            found_.push_back(&place);
-    std::ranges::sort(found_, [](const stream* a, const stream* b) {
-        const int keys = compare(a->key, b->key);
-        return keys != 0 ? keys < 0 : a < b;
+            found_.push_back({.key = place.key, .place = &place});
+    std::ranges::sort(found_, [](const Found& a, const Found& b) {
+        const int keys = compare(a.key, b.key);
+        return keys != 0 ? keys < 0 : a.place < b.place;
     });
     for (std::size_t i = 0; i < found_.size();) {
         on_queues_.clear();
-        const stream_key& key = found_[i]->key;
-        for (; i < found_.size() && compare(found_[i]->key, key) == 0; ++i)
-            on_queues_.push_back(copy_of(*found_[i]));
+        const stream_key& key = found_[i].key;
+        for (; i < found_.size() && compare(found_[i].key, key) == 0; ++i)
+            on_queues_.push_back(copy_of(*found_[i].place));
         function(std::span<const StreamAtPlace>(on_queues_));
     }
 }

@@ -137,6 +137,12 @@ class StreamTable {
     std::uint64_t missing() noexcept;
 
   private:
+    // With a copy of the key: the program may just be writing it, and what is being sorted must not change.
+    struct Found {
+        stream_key key;
+        const stream* place;
+    };
+
     // What each stream is on its queues. Allocates nothing.
     template <class Function>
     void for_each_stream(Function function);
@@ -149,7 +155,7 @@ class StreamTable {
     bool clocks_in_step_;
     std::optional<Mapping<stream_histograms>> histograms_;
     // for_each_stream()'s own
-    std::vector<const stream*> found_;
+    std::vector<Found> found_;
     std::vector<StreamAtPlace> on_queues_;
 };
 
