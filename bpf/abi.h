@@ -233,7 +233,8 @@ struct sink_flow_key {
 /* ---- what is put in front of a frame that goes to a socket (bpf/steer.h) ---- */
 
 struct sink_arrival {
-	__u64 ns;               /* of CLOCK_TAI with exact_arrival or where the frame says when it was sent; else of another clock */
+	/* Of CLOCK_TAI with exact_arrival, with histograms or where the frame says when it was sent; else of another clock. */
+	__u64 ns;
 };
 
 /* ---- streams: what the sequence numbers in test frames say (bpf/streams.h) ---- */

@@ -296,7 +296,7 @@ static __always_inline int sequence_confirms(const struct sequence *q, __u64 num
 
 /* The packet behind tells what a doubtful one was: it follows it, or it does not (RFC 3550 appendix A.1). */
 static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, enum sequence_kind kind,
-							    __u64 idle_ns)
+					     __u64 idle_ns)
 {
 	__u64 before = q->doubt_next - 1, behind = number - q->doubt_next;
 

@@ -77,7 +77,7 @@ static __always_inline __u32 stream_hash(const struct stream_key *key)
 	__u32 address = key->source[0] ^ key->source[1] ^ key->source[2] ^ key->source[3];
 
 	if (key->format != STREAM_OURS)
-		address ^= key->destination[0] ^ key->destination[3] ^ (__u32)(key->source_port << 16 | key->destination_port);
+		address ^= key->destination[0] ^ key->destination[3] ^ ((__u32)key->source_port << 16 | key->destination_port);
 	return stream_hash4(key->stream, address);
 }
 
@@ -277,7 +277,6 @@ static __always_inline __u32 stream_sent(const struct frame *f, struct span s)
 	return to_host32(*(const word32 *)(payload + OURS_TIME_OFFSET));
 }
 
-/* `f` is test traffic. Without a signature nothing happens. */
 static __always_inline void stream_source(struct stream_key *key, const struct frame *f, struct span s)
 {
 	const struct iphdr *ip4 = frame_ipv4(f, s);
@@ -361,10 +360,11 @@ static __always_inline int stream_read_rfc2544_master(const __u8 *payload, const
 static __always_inline int stream_read_trex(const __u8 *payload, const __u8 *end, __u32 payload_bytes,
 					    struct stream_packet *packet)
 {
-	const __u8 *trailer = payload + ((payload_bytes - TREX_LENGTH) & 0x3fff); /* no frame is longer; see FRAME_AT() */
+	const __u32 offset = payload_bytes - TREX_LENGTH;
+	const __u8 *trailer = payload + (offset & 0x3fff); /* the verifier wants to know how far that can be */
 
 	keep_pointer(trailer);
-	if (payload_bytes < TREX_LENGTH || packet->is_fragment || trailer + TREX_LENGTH > end ||
+	if (payload_bytes < TREX_LENGTH || offset > 0x3fff || packet->is_fragment || trailer + TREX_LENGTH > end ||
 	    trailer[TREX_MAGIC_OFFSET] != TREX_MAGIC)
 		return 0;
 	packet->key.stream = to_little16(*(const word16 *)(trailer + TREX_STREAM_OFFSET));

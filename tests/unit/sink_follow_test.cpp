@@ -3,6 +3,7 @@
 // What the reader of a socket makes of a frame, without a socket.
 
 #include "bpf/signature/ours.h"
+#include "bpf/signature/trex.h"
 #include "loader/generate/frame_spec.h"
 #include "loader/sink/follow.h"
 
@@ -90,6 +91,34 @@ TEST_F(Follow, ReadsNothingBehindAFrameWhoseLengthLies) {
     frame[38] = 0xff; // UDP's length
     follow(frame, &arrival);
     EXPECT_EQ(payload().proved, 0U);
+}
+
+// Frames of lo may be longer than a trailer is looked for: what lies 16 KiB before it is none.
+TEST_F(Follow, FindsTheTrailerOfTrexOrNothing) {
+    const watch_port watch{.port = 9, .format = STREAM_TREX};
+    table_.watch = &watch;
+    table_.watch_count = 1;
+    const sink_arrival arrival{.ns = 1};
+    const auto frame_with_trailer_at = [](std::size_t offset) {
+        std::vector<std::uint8_t> frame = build_frame(spec(), 0);
+        frame.resize(42);
+        frame.resize(42 + offset + TREX_LENGTH);
+        frame[42] = frame[42 + offset] = TREX_MAGIC;
+        const auto put_length = [&](unsigned at, std::size_t length) {
+            frame[at] = static_cast<std::uint8_t>(length >> 8);
+            frame[at + 1] = static_cast<std::uint8_t>(length);
+        };
+        put_length(16, frame.size() - 14); // IPv4's
+        put_length(38, frame.size() - 34); // UDP's
+        return frame;
+    };
+    const auto is_followed = [&](std::size_t offset) {
+        follow(frame_with_trailer_at(offset), &arrival);
+        return followed_last().stream != nullptr;
+    };
+    EXPECT_TRUE(is_followed(0));
+    EXPECT_TRUE(is_followed(0x3fff));
+    EXPECT_FALSE(is_followed(0x4000));
 }
 
 TEST_F(Follow, TakesTheTimeThatTheProgramTook) {
