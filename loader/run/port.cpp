@@ -162,13 +162,14 @@ void Port::attach_in_some_mode(const RunOptions& options, const MakeProgram& mak
             return;
         if (options.mode == ModeChoice::native)
             throw Error(ExitCode::os, netdev_.name() + ": native XDP", native_refused,
-                        "without --mode native or --require-native it runs in generic mode");
+                        refusal_hint(options, "without --mode native or --require-native it runs in generic mode"));
         if (options.require_zerocopy)
             throw Error(ExitCode::os, netdev_.name() + ": native XDP, without which there is no zero-copy",
-                        native_refused, "without --require-zerocopy it runs in generic mode");
+                        native_refused, refusal_hint(options, "without --require-zerocopy it runs in generic mode"));
     }
     if (!try_attach(options, make, XdpMode::generic, false, refused))
-        throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused));
+        throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused),
+                    refusal_hint(options, {}));
     obtained_.native_refused = native_refused;
     if (!native_refused.empty())
         notes.push_back(fmt::format("{}: generic XDP, because {} refuses native: {}. Each frame still becomes an skb "

@@ -38,6 +38,13 @@ std::vector<Prefix> parse_addresses(const std::vector<std::string>& texts) {
 
 } // namespace
 
+std::string refusal_hint(const RunOptions& options, std::string usual) {
+    if (options.dispatcher && options.engine == Engine::af_xdp)
+        return "newer kernels let no program that hands frames to sockets share a port: leave --dispatcher out, or "
+               "--engine af_xdp and --pcap";
+    return usual;
+}
+
 void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string& engines) {
     app.add_option("INTERFACE", options.interfaces, "port to receive on; several share one run")
         ->required()

@@ -46,6 +46,9 @@ struct RunOptions {
     std::vector<std::string> argv;
 };
 
+// What to try where the kernel refuses the program; `usual`: by the mode alone.
+std::string refusal_hint(const RunOptions& options, std::string usual);
+
 // The options as words, between being asked for and being understood.
 class RunArguments {
   public:

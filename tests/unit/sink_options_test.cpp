@@ -120,6 +120,14 @@ TEST(SinkOptions, EveryOption) {
     EXPECT_EQ(options_of({"--count", "18446744073709551615"}).count, 18446744073709551615ULL);
 }
 
+TEST(SinkOptions, SharingAPortIsNamedWhereItIsWhyTheSocketsProgramIsRefused) {
+    EXPECT_EQ(refusal_hint(options_of({"--dispatcher"}), "usual"), "usual");
+    EXPECT_EQ(refusal_hint(options_of({"--engine", "af_xdp"}), "usual"), "usual");
+    for (const char* option : {"--engine=af_xdp", "--pcap=file"})
+        expect_words(refusal_hint(options_of({"--dispatcher", option}), "usual"),
+                     {"newer kernels", "leave --dispatcher out"});
+}
+
 TEST(SinkOptions, HelpNamesEveryOptionAndEveryExitCode) {
     testing::internal::CaptureStdout();
     const bool nothing_to_do = !parse({"--help"});

@@ -39,3 +39,12 @@ cat sink.json
 expect "exit status of a sink whose program was taken off" 75 "$status"
 expect "frames" 500 "$(sink_says frames)"
 expect "ended by" program "$(sink_says ended_by)"
+
+# Newer kernels' dispatcher takes no program that moves metadata, as the one for sockets does: then it is said what to leave out.
+status=0
+xdp-sink near --dispatcher --engine af_xdp --duration 1 2>sockets.err || status=$?
+cat sockets.err
+[[ $status == 0 ]] && grep -q "through libxdp's dispatcher" sockets.err && exit
+expect "exit status where sockets' program cannot share the port" 71 "$status"
+grep -q "newer kernels let no program that hands frames to sockets share a port: leave --dispatcher out" sockets.err ||
+    fail "it does not say what to leave out"
