@@ -131,10 +131,12 @@ unsigned receive_ring_size(int ifindex) {
     return call(ifindex, &rings) ? rings.rx_pending : 0;
 }
 
-unsigned receive_queues(int ifindex) {
+std::optional<unsigned> receive_queues(int ifindex) {
     ethtool_channels channels{};
     channels.cmd = ETHTOOL_GCHANNELS;
-    return call(ifindex, &channels) ? std::max(channels.rx_count + channels.combined_count, 1U) : 1;
+    if (!call(ifindex, &channels))
+        return std::nullopt;
+    return std::max(channels.rx_count + channels.combined_count, 1U);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> statistics(int ifindex) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // The ethtool ioctl (linux/ethtool.h), the part that we ask. By index, so that a rename does not matter: each call
-// looks the name up. Everything that a driver may not offer comes back empty or as 0, and the number of queues as 1.
+// looks the name up. Everything that a driver may not offer comes back empty or as 0.
 
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ struct Feature {
 
 DriverInfo driver_info(int ifindex);
 LinkSettings link_settings(int ifindex);
-unsigned receive_ring_size(int ifindex); // descriptors in a queue's ring
-unsigned receive_queues(int ifindex);    // that are in use
+unsigned receive_ring_size(int ifindex);             // descriptors in a queue's ring
+std::optional<unsigned> receive_queues(int ifindex); // that are in use; a driver that does not say has one
 std::vector<std::pair<std::string, std::uint64_t>> statistics(int ifindex);
 std::vector<Feature> features(int ifindex);
 bool set_feature(int ifindex, const std::string& name, bool on); // false: refused, or did not take effect

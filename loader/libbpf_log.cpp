@@ -71,6 +71,9 @@ Error load_error(int error) {
     const char* what = "load the XDP program";
     if (error == ENOSYS)
         return Error(ExitCode::os, what, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+    if (error == ENOMEM)
+        return Error::from_errno(ExitCode::os, what, error,
+                                 "what it counts in must fit into memory: fewer --streams take less");
     if (error == EINVAL && libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, nullptr) == 0)
         return Error(ExitCode::os, what, "this kernel does not know XDP");
     // Without a descriptor for its probes libbpf takes the kernel for one without global variables, and the program

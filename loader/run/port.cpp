@@ -88,7 +88,7 @@ Port::Port(const RunOptions& options, Netdev netdev, std::vector<std::string>& n
                             .began_steady = Clock::now(),
                             .lasted = std::nullopt});
     driver_ = ethtool::driver_info(netdev_.index()).driver;
-    queues_in_use_ = ethtool::receive_queues(netdev_.index());
+    queues_in_use_ = ethtool::receive_queues(netdev_.index()).value_or(1);
     queues_possible_ = std::max(link.receive_queues, 1U);
     speed_bps_ = line_speed(link);
 
@@ -235,7 +235,8 @@ std::string Port::link_changed(const LinkState& link, bool attaching) {
 }
 
 std::string Port::queues_changed() {
-    const unsigned before = std::exchange(queues_in_use_, ethtool::receive_queues(netdev_.index()));
+    const unsigned before = queues_in_use_;
+    queues_in_use_ = ethtool::receive_queues(netdev_.index()).value_or(before); // it may just have gone away
     if (queues_in_use_ == before)
         return {};
     return fmt::format("{}: {} receive queue{} now, after {}: the driver may lose frames over the change, and the "

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <linux/if_ether.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
@@ -82,7 +83,7 @@ void Session::introduce_sockets(const Port& port) const {
     say(fmt::format("{}: test frames go to an AF_XDP socket for each queue, {}, need_wakeup{}", port.netdev().name(),
                     got.zero_copy ? "zero-copy: the NIC writes into its memory" : "copied by the kernel",
                     got.busy_polling ? ", busy polling" : ", no busy polling"));
-    if (got.largest_frame < port.mtu())
+    if (got.largest_frame < port.mtu() + ETH_HLEN)
         say(fmt::format("{}: this kernel gives a socket frames of up to {} octets with FCS; longer ones, which MTU {} "
                         "allows, are counted and then lost",
                         port.netdev().name(), got.largest_frame + wire::fcs_bytes, port.mtu()));

@@ -8,7 +8,6 @@
 
 #include "sink.skel.h" // behind bpf/abi.h, whose types it names
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -90,10 +89,10 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     bpf_program__set_autoload(skeleton_->progs.xdp_sink_to_socket, to_sockets_);
     cfg.exact_arrival = options.capture.has_value();
     cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
-    if (to_sockets_)
-        bpf_map__reuse_fd(skeleton_->maps.sink_sockets, port.sockets()->map_fd());
-    else
+    if (!to_sockets_)
         bpf_map__set_autocreate(skeleton_->maps.sink_sockets, false); // a kernel may have no such maps
+    else if (const int error = bpf_map__reuse_fd(skeleton_->maps.sink_sockets, port.sockets()->map_fd()); error != 0)
+        throw Error::from_errno(ExitCode::os, "give the XDP program its AF_XDP sockets", -error);
     cfg.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg.watch);
     for (bpf_map* map : {skeleton_->maps.sink_streams, skeleton_->maps.sink_stream_rests})
