@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Mapping<T> owns a shared, writable mapping of a BPF map's memory as one T: a program's global variables.
+// Mapping<T> owns a shared, writable mapping of a BPF map's memory: one T (global variables) or a row of them.
 
 #pragma once
 
@@ -21,7 +21,7 @@ class Mapping {
     explicit Mapping(int map_fd, std::size_t count = 1) : size_(count * sizeof(T)) {
         void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
         if (memory == MAP_FAILED)
-            throw Error::from_errno(ExitCode::os, "map the program's variables", errno);
+            throw Error::from_errno(ExitCode::os, "map the memory of a BPF map", errno);
         object_ = static_cast<T*>(memory);
     }
     Mapping(Mapping&& other) noexcept : object_(std::exchange(other.object_, nullptr)), size_(other.size_) {}

@@ -26,8 +26,8 @@ constexpr auto pause = 5ms;
 
 std::uint64_t tai_ahead_ns() {
     const std::uint64_t utc = clock_now_ns(CLOCK_REALTIME), tai = clock_now_ns(CLOCK_TAI);
-    return (tai - utc) / 1'000'000'000 *
-           1'000'000'000; // whole seconds: TAI was read a little later, and is never behind
+    // Whole seconds: TAI was read a little later, and is never behind.
+    return (tai - utc) / 1'000'000'000 * 1'000'000'000;
 }
 
 std::uint64_t packets_in(std::span<const std::uint8_t> blocks) {

@@ -28,7 +28,7 @@ PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned 
                          unsigned largest_frame) {
     for (unsigned queue = 0; queue < queues_in_use; ++queue)
         sockets_.push_back(std::make_unique<XskSocket>(netdev, queue, copy, largest_frame));
-    map_.reset(bpf_map_create(BPF_MAP_TYPE_XSKMAP, "sink_sockets", sizeof(std::uint32_t), sizeof(std::uint32_t),
+    map_.reset(bpf_map_create(BPF_MAP_TYPE_XSKMAP, "port_sockets", sizeof(std::uint32_t), sizeof(std::uint32_t),
                               queues_possible, nullptr));
     if (!map_)
         throw Error::from_errno(ExitCode::os, "make the map of AF_XDP sockets", errno);

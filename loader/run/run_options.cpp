@@ -82,10 +82,11 @@ void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string&
     app.add_flag("--quiet", options.quiet, "no start lines and no line an interval: only the summary, and warnings")
         ->group(run);
     app.add_flag("--json", options.json, "one JSON document at the end")->group(run);
-    app.add_flag("--json-stream", options.json_stream,
-                 "a JSON line for each event: start, interval, link, capture, summary")
+    app.add_flag("--json-stream", options.json_stream, "a JSON line for each event, from start to summary")->group(run);
+    app.add_flag("--verbose", options.verbose,
+                 std::string("show libbpf's and the kernel verifier's log") +
+                     (engines.empty() ? "" : ", and which CPU reads the socket of a queue"))
         ->group(run);
-    app.add_flag("--verbose", options.verbose, "show libbpf's and the kernel verifier's log")->group(run);
 }
 
 void RunArguments::build_mode(RunOptions& options) const {

@@ -11,7 +11,6 @@
 #include "loader/run/port.h"
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

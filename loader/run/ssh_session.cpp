@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 #include <net/if.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>

@@ -3,7 +3,7 @@
 #include "loader/sink/clocks.h"
 
 #include "loader/clock.h"
-#include "loader/sink/figures.h"
+#include "loader/figures.h"
 
 #include <sys/timex.h>
 

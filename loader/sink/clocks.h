@@ -16,7 +16,7 @@ namespace responder {
 
 // Where stamps are taken, as it is said of every delay. `of_tai`: see DelayFigures.
 constexpr std::string_view stamps_sent(bool of_tai) {
-    return of_tai ? "the sender's program, before its driver" : "another's sender, before its socket";
+    return of_tai ? "the sender's program, before its driver" : "another's sender, where it takes the time";
 }
 constexpr std::string_view stamps_sent_clock(bool of_tai) { return of_tai ? "CLOCK_TAI" : "a clock of its own"; }
 constexpr std::string_view stamps_received(bool by_reader) {

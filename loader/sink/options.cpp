@@ -10,13 +10,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 
 namespace responder {
 
 namespace {
 
-constexpr unsigned most_streams = 1U << 16; // 300 MB of places a queue, which the kernel clears in half a second
-constexpr unsigned most_with_histograms = 1U << 12; // as many octets
+constexpr unsigned most_streams = 1U << 16; // 170 MB of places a queue, which the kernel clears in half a second
+constexpr unsigned most_with_histograms = 1U << 12; // 260 MB
 
 std::string lower_case(std::string_view text) {
     std::string lower(text);

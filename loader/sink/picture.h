@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "loader/sink/figures.h"
+#include "loader/figures.h"
 #include "loader/sink/histogram.h"
 #include "loader/sink/streams.h"
 

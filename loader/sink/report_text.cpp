@@ -33,7 +33,8 @@ void print_delay(Buffer& buffer, const DelayFigures& delay, std::optional<std::c
             print(buffer, ", one-way delay unknown: {}", one_way.unknown_because);
     }
     if (delay.clock_steps != 0)
-        print(buffer, ", a clock was set {} times", delay.clock_steps);
+        print(buffer, ", a clock was set {}",
+              delay.clock_steps == 1 ? "once" : fmt::format("{} times", delay.clock_steps));
     if (delay.wild != 0)
         print(buffer, ", wild times {}", Grouped(delay.wild));
 }

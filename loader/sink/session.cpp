@@ -127,14 +127,14 @@ void SinkSession::end_capture(std::span<const SinkBooks> books) {
                            .passed_lost = ports_[i].copies_lost()});
     }
     capture_->end(counted);
-    tell_of_capture();
+    tell_of_capture("");
 }
 
-void SinkSession::tell_of_capture() {
+void SinkSession::tell_of_capture(std::string_view what_goes_on) {
     if (!capture_ || capture_end_told_ || capture_->why_over().empty())
         return;
     capture_end_told_ = true;
-    const std::string text = fmt::format("the capture is over: {}; the measurement goes on", capture_->why_over());
+    const std::string text = fmt::format("the capture is over: {}{}", capture_->why_over(), what_goes_on);
     say(text);
     for (const auto& reporter : reporters_)
         reporter->capture_over(text);
@@ -183,7 +183,7 @@ void SinkSession::tick(Clock::time_point now) {
         stack_->poll();
         next_stack_poll_ = now + stack_period;
     }
-    tell_of_capture();
+    tell_of_capture("; the measurement goes on");
     if (!is_waiting())
         flow_watch_.tick(now, begun(), counting_ports_);
 }

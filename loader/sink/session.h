@@ -35,7 +35,7 @@ class SinkSession final : public Session {
     ExitCode finish() override;
 
     void introduce_capture() const;
-    void tell_of_capture();
+    void tell_of_capture(std::string_view what_goes_on);
     void end_capture(std::span<const SinkBooks> books);
     FlowWatch::Following followed() const;
 

@@ -6,13 +6,11 @@
 #include "loader/fd.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <optional>
 
 namespace responder {
 

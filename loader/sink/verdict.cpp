@@ -2,8 +2,8 @@
 
 #include "loader/sink/verdict.h"
 
+#include "loader/figures.h"
 #include "loader/sink/clocks.h"
-#include "loader/sink/figures.h"
 
 #include <fmt/format.h>
 

@@ -475,7 +475,8 @@ TEST(Watch, LossIsInTheSummaryForPeople) {
         << out;
     EXPECT_TRUE(contains(out, "; as iperf reckons: lost 10/100, out of order 0, jitter ")) << out;
     EXPECT_TRUE(contains(out, "  lost where       wire 10, NIC 0, program 0\n    wire: ")) << out;
-    EXPECT_TRUE(contains(out, "  stamps           another's sender, before its socket (a clock of its own), to XDP, "))
+    EXPECT_TRUE(
+        contains(out, "  stamps           another's sender, where it takes the time (a clock of its own), to XDP, "))
         << out;
     EXPECT_TRUE(contains(out, "\nbehind the program, of all ports together:\n  lost where       stack 0, socket 0\n"))
         << out;
