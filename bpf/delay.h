@@ -27,6 +27,7 @@ enum delay_apart {
 	DELAY_SUCCESSIVE,       /* it is */
 	DELAY_LATE,             /* it was late */
 	DELAY_DOUBTFUL,         /* its time is far off: damaged, or a clock was set? */
+	DELAY_UNTIMED,          /* it did not say when it was sent */
 };
 
 struct delay {
@@ -177,6 +178,13 @@ static __always_inline int delay_confirms_step(struct delay *d, __u32 transit)
 	d->most += step;
 	d->sum += step * d->frames;
 	return 1;
+}
+
+/* A frame without a time: those before and behind it are no pair. */
+static __always_inline void delay_pass(struct delay *d)
+{
+	if (d->frames && d->apart == DELAY_SUCCESSIVE)
+		d->apart = DELAY_UNTIMED;
 }
 
 /*

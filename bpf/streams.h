@@ -109,6 +109,8 @@ verified_apart int stream_measure(struct stream *stream, __u32 place, __u32 wire
 	stream->exact = exact;
 	if (sent && kind <= SEQUENCE_LATE)
 		timed = delay_take(delay, (__u32)now, sent, kind == SEQUENCE_NEXT, kind == SEQUENCE_LATE);
+	else if (!sent && kind <= SEQUENCE_LATE)
+		delay_pass(delay);
 	if (exact && (!delay->frames || delay->apart != DELAY_SUCCESSIVE))
 		stream->head.expected |= SEQUENCE_HELD; /* the next one has to come here too */
 	if (!histograms)

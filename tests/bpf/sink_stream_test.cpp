@@ -209,6 +209,19 @@ TEST_F(SinkStream, StampedFramesAreFollowed) {
     EXPECT_LT(stream.gaps->gap.mean, 1e9);
 }
 
+TEST_F(SinkStream, AFrameWithoutATimeIsInNoPair) {
+    for (const bool histograms : {false, true}) {
+        SinkCheck sink({.stream_slots = slots, .histograms = histograms});
+        for (std::uint32_t number = 0; number < 100; ++number)
+            sink.counts(frame_with(ours(0, number, number % 10 == 5 ? 0 : 1'000'000'000)));
+        const StreamFigures stream = sink.program().streams().streams.at(0);
+        EXPECT_EQ(stream.lost, 0U);
+        ASSERT_TRUE(stream.delay);
+        EXPECT_EQ(stream.delay->frames, 90U);
+        EXPECT_EQ(stream.delay->pairs, 79U) << "neither the first has one nor those behind the ten";
+    }
+}
+
 // One in 2^32 passes for a stream's frame, and one in 2^16 has the magic alone and passes for a damaged one.
 TEST_F(SinkStream, RandomPayloadsAreNoStreams) {
     std::mt19937_64 random(1);

@@ -44,6 +44,20 @@ TEST(Delay, OfEvenTransitIsNoVariation) {
     EXPECT_EQ(state.ipdv_most, 0);
 }
 
+TEST(Delay, AFrameWithoutATimeBreaksTwoPairs) {
+    delay state{};
+    delay_pass(&state); // before the first there is no pair to break
+    for (const std::int64_t transit : {100, 200})
+        take(state, transit, true);
+    EXPECT_EQ(state.unpaired, 1U);
+    delay_pass(&state);
+    take(state, 900, true);
+    EXPECT_EQ(state.unpaired, 2U);
+    EXPECT_EQ(state.ipdv_most, 100);
+    take(state, 950, true);
+    EXPECT_EQ(state.unpaired, 2U);
+}
+
 // RFC 3550 appendix A.8 as it is printed there, in its 32 bits.
 TEST(Delay, JitterIsThatOfRfc3550) {
     std::mt19937 random(3);
