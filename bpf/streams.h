@@ -332,6 +332,8 @@ static __always_inline int stream_read_iperf(const __u8 *payload, const __u8 *en
 		number = 0;
 		if (payload_bytes >= IPERF3_LENGTH_64 && payload + IPERF3_LENGTH_64 <= end)
 			number = to_host32(*(const word32 *)(payload + IPERF3_LENGTH));
+		else if (format == STREAM_IPERF3_64)
+			return 0;
 	}
 	packet->number = (__u64)number_high << 32 | number;
 	if (packet->is_last)

@@ -145,6 +145,11 @@ TEST_F(SinkWatch, WhatIsNoDataIsNotFollowed) {
         cut.resize(length);
         sink_.slot(frame_to(iperf3_port, cut) + iperf3(1)); // padding is no payload
     }
+    for (std::size_t length = IPERF3_LENGTH; length < IPERF3_LENGTH_64; ++length) {
+        Octets cut = iperf3(1, 64);
+        cut.resize(length);
+        sink_.slot(frame_to(wide_port, cut)); // half a number
+    }
     for (const int number : {-659, -660, -661})
         sink_.slot(frame_to(iperf2_port, iperf2(number)));
     sink_.slot(frame_to(iperf2_port, old_iperf2(-17)));
