@@ -79,6 +79,7 @@ struct sequence {
 	__u64 period[SEQUENCE_BURSTS];
 	__u64 extent_max;
 	__u64 period_max;
+	__u64 beginnings;       /* restarts, the first one, and where that was found to be another */
 
 	struct sequence_gap gap[SEQUENCE_GAPS];
 	__u64 gap_count;
@@ -101,6 +102,15 @@ static __always_inline __u64 sequence_bit(__u64 number) { return 1ULL << (number
 
 /* Different numbers that came since it began. */
 static __always_inline __u64 sequence_arrived(const struct sequence *q) { return q->next - q->first - q->missing; }
+
+/* Nothing has confirmed the number that it began with. */
+static __always_inline int sequence_is_single(const struct sequence *q) { return sequence_arrived(q) == 1; }
+
+/* Its numbers are so low that all below the first were sent. */
+static __always_inline int sequence_is_young(const struct sequence *q)
+{
+	return q->first - SEQUENCE_BASE < SEQUENCE_CONFIRM && q->next - q->first <= SEQUENCE_CONFIRM;
+}
 
 /* All packets, whatever became of them. */
 static __always_inline __u64 sequence_packets(const struct sequence *q)
@@ -181,6 +191,7 @@ static __always_inline void sequence_begin(struct sequence *q, __u64 number)
 	q->next = number + 1;
 	q->gap_count = 0;
 	q->doubt_next = 0;
+	q->beginnings++;
 	/* Nothing before it is lost. What lies above it is not yet in the window, but in its word. */
 	for (__u32 i = 0; i < SEQUENCE_WORDS; i++)
 		q->seen[i] = ~0ULL;
@@ -294,6 +305,30 @@ static __always_inline int sequence_confirms(const struct sequence *q, __u64 num
 	return q->doubt_next && number - q->doubt_next < most;
 }
 
+/*
+ * It began below its first number, by less than SEQUENCE_CONFIRM, while no more than that came since: those numbers were
+ * skipped by the first packet (RFC 4737), and are marked in its own word or the one before.
+ */
+static __always_inline void sequence_lower(struct sequence *q, __u64 number)
+{
+	struct sequence_gap *gap = &q->gap[q->gap_count++ % SEQUENCE_GAPS];
+	__u64 *word = sequence_word(q, number);
+	__u64 below = sequence_bit(number) - 1, first_below = sequence_bit(q->first) - 1;
+
+	gap->first = number;
+	gap->end = q->first;
+	gap->arrival = 1;
+	q->missing += q->first - number;
+	if (number / 64 == q->first / 64) {
+		*word &= below | ~first_below;
+	} else {
+		*word &= below;
+		*sequence_word(q, q->first) &= ~first_below;
+	}
+	q->first = number;
+	q->doubt_next = 0;
+}
+
 /* The packet behind tells what a doubtful one was: it follows it, or it does not (RFC 3550 appendix A.1). */
 static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, enum sequence_kind kind,
 					     __u64 idle_ns)
@@ -318,13 +353,24 @@ static __always_inline int sequence_doubtful(struct sequence *q, __u64 number, e
 		q->duplicate--;
 	else
 		q->stray--;
+	if (sequence_is_single(q) && before < q->first && q->first - before < SEQUENCE_CONFIRM) {
+		/* The only one before them came early. */
+		sequence_lower(q, before);
+		sequence_backward(q, before);
+		return sequence_backward(q, number);
+	}
 	if (before >= q->next && before - q->next <= sequence_plausible(q->doubt_idle_ns)) {
 		q->doubt_next = 0;
 		sequence_forward(q, before);
 	} else {
 		before = SEQUENCE_BASE + (before & SEQUENCE_WIRE);
 		number = before + 1 + behind;
-		sequence_begin_anew(q, before);
+		if (sequence_is_single(q)) { /* it was damaged */
+			q->stray++;
+			sequence_begin(q, before);
+		} else {
+			sequence_begin_anew(q, before);
+		}
 	}
 	sequence_forward(q, number);
 	return SEQUENCE_AHEAD;
@@ -342,9 +388,16 @@ static __always_inline int sequence_judge(struct sequence *q, __u32 wire, __u64 
 	ahead = (wire - q->next) & SEQUENCE_WIRE;
 	number = q->next + ahead - (ahead > SEQUENCE_WIRE / 2 ? SEQUENCE_WIRE + 1 : 0);
 	low = wire < SEQUENCE_CONFIRM;
+	if (number < q->first && low && idle_ns < SEQUENCE_PAUSE_NS && sequence_is_young(q)) {
+		sequence_lower(q, number);
+		return sequence_backward(q, number);
+	}
 	if (number < q->first || (number < q->next && number / 64 + SEQUENCE_WORDS <= (q->next - 1) / 64)) {
-		/* Later than can be judged; or the sender begins anew, after a pause, or so far back only with low numbers. */
-		if (idle_ns < SEQUENCE_PAUSE_NS && !(low && q->next - number >= SEQUENCE_WINDOW) &&
+		/*
+		 * Later than can be judged; or the sender begins anew, after a pause, or so far back only with low numbers; or
+		 * the first one was wrong.
+		 */
+		if (idle_ns < SEQUENCE_PAUSE_NS && !sequence_is_single(q) && !(low && q->next - number >= SEQUENCE_WINDOW) &&
 		    !sequence_confirms(q, number, idle_ns)) {
 			q->stray++;
 			return SEQUENCE_STRAY;

@@ -222,6 +222,18 @@ TEST_F(SinkStream, AFrameWithoutATimeIsInNoPair) {
     }
 }
 
+TEST_F(SinkStream, AFirstNumberThatIsDamagedIsOneStray) {
+    sink_.counts(frame_with(ours(3, 512)));
+    for (std::uint32_t number = 1; number < 2000; ++number)
+        sink_.counts(frame_with(ours(3, number)));
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_FALSE(stream.left_out);
+    EXPECT_EQ(stream.frames, 2000U);
+    EXPECT_EQ(stream.stray, 1U);
+    EXPECT_EQ(stream.lost, 0U);
+    EXPECT_EQ(stream.restarts, 0U);
+}
+
 // One in 2^32 passes for a stream's frame, and one in 2^16 has the magic alone and passes for a damaged one.
 TEST_F(SinkStream, RandomPayloadsAreNoStreams) {
     std::mt19937_64 random(1);

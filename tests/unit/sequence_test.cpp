@@ -404,6 +404,49 @@ TEST(Sequence, WrapsMoreThanOnce) {
     EXPECT_EQ(stream->restarts + stream->stray, 0U);
 }
 
+// It confirms nothing; the two behind it do, wherever they are.
+TEST(Sequence, AFirstNumberThatIsDamagedIsOneStray) {
+    constexpr std::uint64_t slow_ns = 20'000'000;
+    for (const std::uint64_t after_ns : {std::uint64_t{1000}, slow_ns}) {
+        for (const auto& [first, second] : {std::pair{512U, 1U},
+                                            {5'001'000U, 1'001'000U},
+                                            {0xdeadbeefU, 1U},
+                                            {3U, 0xffffff00U},
+                                            {1001U, 500U},
+                                            {70U, 0xfffffff5U}}) {
+            Stream stream;
+            stream.take(first);
+            for (std::uint32_t i = 0; i < 2000; ++i)
+                stream.take(second + i, after_ns);
+            EXPECT_EQ(stream.lost(), 0U) << first;
+            EXPECT_EQ(stream->stray, 1U) << first;
+            EXPECT_EQ(stream->restarts + stream->duplicate + stream->late, 0U) << first;
+        }
+    }
+}
+
+// RFC 4737: what comes behind a higher number is late. Of low numbers it is known that they were sent.
+TEST(Sequence, ReorderedAtTheStartIsLate) {
+    struct Row {
+        Numbers numbers;
+        std::uint64_t late, extent_sum, lost;
+    };
+    for (const Row& row : {Row{{3, 0, 1, 2, 4}, 3, 1 + 2 + 3, 0}, Row{{1, 0, 2, 3}, 1, 1, 0},
+                           Row{{3, 2, 0, 4}, 2, 1 + 2, 1}, Row{{1003, 1000, 1001, 1002, 1004}, 3, 1 + 2 + 3, 0},
+                           Row{{1026, 1022, 1023, 1024, 1025, 1027}, 4, 1 + 2 + 3 + 4, 0}}) {
+        Stream stream;
+        stream.take_all(row.numbers);
+        stream.take_range(row.numbers.back() + 1, 2000);
+        SCOPED_TRACE(testing::PrintToString(row.numbers));
+        EXPECT_EQ(stream.lost(), row.lost);
+        EXPECT_EQ(stream->late, row.late);
+        EXPECT_EQ(stream->extent_sum, row.extent_sum);
+        EXPECT_EQ(stream->extent_known, row.late);
+        EXPECT_EQ(stream->stray + stream->restarts + stream->duplicate, 0U);
+        EXPECT_EQ(stream.settled().period_count, row.lost);
+    }
+}
+
 TEST(Sequence, BeforeTheFirstIsAStray) { // late, but of what, nobody knows
     Stream stream;
     stream.take_range(1000, 10);
