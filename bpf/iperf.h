@@ -30,6 +30,7 @@ enum {
 
 struct iperf_figures {
 	__u64 highest;          /* number */
+	__u64 before;           /* the highest before the first datagram: 0 where all were seen from the first one on */
 	__u64 lost;             /* of iperf 2 before what is out of order is taken off */
 	__u64 out_of_order;
 	__s64 transit_us;       /* of the last datagram */
@@ -46,10 +47,13 @@ struct iperf {
 	__u64 is_wide;          /* iperf3: its number has 64 bits */
 	__u64 fragmented;       /* datagrams of which only the first fragment was read */
 	__u64 is_over;          /* iperf 2: its last datagram came */
+	__u64 far_next;         /* what would follow the last datagram's number, which is far off; 0: it is not */
+	__u64 kind;             /* enum sequence_kind of the last datagram */
 	/* Of the datagram that is being taken. */
 	__u64 number;
+	__u64 wire;             /* the number for sequence_take() */
 	__s64 transit_us;
-	__u64 restarts;         /* sequence.restarts before it */
+	__u64 beginnings;       /* sequence.beginnings before it */
 };
 
 enum iperf_kind {
@@ -96,7 +100,7 @@ static __always_inline const struct iperf_figures *iperf_settled(const struct ip
 /* As before the first datagram, which is this one. */
 static __always_inline void iperf_begin(struct iperf_figures *i, __u64 number, __s64 transit_us)
 {
-	i->highest = number <= IPERF_BEGINNING ? 0 : number - 1;
+	i->highest = i->before = number <= IPERF_BEGINNING ? 0 : number - 1;
 	i->lost = 0;
 	i->out_of_order = 0;
 	i->transit_us = transit_us;
@@ -116,8 +120,37 @@ static __always_inline __u64 iperf3_is_wide(const struct iperf *i, __u64 words, 
 	return high == low ? i->is_wide : low;
 }
 
+/* So far from the highest that the lower half does not tell how far: of 64 bits, the upper half is damaged. */
+static __always_inline int iperf_is_far(const struct iperf *i, enum iperf_kind kind)
+{
+	__u64 ahead = i->number - iperf_settled(i)->highest;
+
+	return (kind == IPERF_2 || i->is_wide) && ahead + SEQUENCE_BASE / 2 >= SEQUENCE_BASE;
+}
+
+/* The datagram before had this number, which began something, and is no more what it was counted as. */
+static __always_inline void iperf_begin_before(struct iperf *i, struct sequence *q, __u64 before, int is_3)
+{
+	__u64 first = SEQUENCE_BASE + (before & SEQUENCE_WIRE);
+
+	if (sequence_is_single(q)) {
+		sequence_begin(q, first);
+	} else {
+		sequence_begin_anew(q, first);
+		if (i->kind == SEQUENCE_STRAY)
+			q->stray--;
+		else if (i->kind == SEQUENCE_DUPLICATE)
+			q->duplicate--;
+		else
+			q->arrived_before--;
+	}
+	iperf_begin(&i->figures, before, i->figures.transit_us);
+	iperf_figure(&i->figures, before, i->figures.transit_us, is_3);
+	i->doubt_stray = 0;
+}
+
 /*
- * Two steps around sequence_take(), which gets the number that the first one leaves in i->number: so that no function needs
+ * Two steps around sequence_take(), which gets the number that the first one leaves in i->wire: so that no function needs
  * much of a BPF program's stack.
  */
 static __always_inline void iperf_read(struct iperf *i, struct sequence *q, const struct iperf_datagram *d,
@@ -134,15 +167,8 @@ static __always_inline void iperf_read(struct iperf *i, struct sequence *q, cons
 
 		if (!is_first && is_wide != i->is_wide) {
 			/* The one before was read wrongly: it was the first, or the first of another test. */
-			__u64 before = iperf3_number(i->words, is_wide);
-
-			if (sequence_arrived(q) == 1)
-				sequence_begin(q, SEQUENCE_BASE + (before & SEQUENCE_WIRE));
-			else
-				sequence_begin_anew(q, SEQUENCE_BASE + (before & SEQUENCE_WIRE));
-			iperf_begin(&i->figures, before, i->figures.transit_us);
-			iperf_figure(&i->figures, before, i->figures.transit_us, 1);
-			i->doubt_stray = 0;
+			iperf_begin_before(i, q, iperf3_number(i->words, is_wide), 1);
+			i->far_next = 0;
 		}
 		i->words = d->number;
 		i->is_wide = is_wide;
@@ -153,12 +179,25 @@ static __always_inline void iperf_read(struct iperf *i, struct sequence *q, cons
 		if (i->number && i->number <= IPERF_BEGINNING)
 			sequence_expect(q, 1);
 	}
-	i->restarts = q->restarts;
+	i->wire = low32(i->number);
+	if (is_first || !iperf_is_far(i, kind)) {
+		i->far_next = 0;
+	} else if (i->far_next && i->number == i->far_next) {
+		iperf_begin_before(i, q, i->number - 1, kind != IPERF_2);
+		i->far_next = 0;
+	} else {
+		i->far_next = i->number + 1;
+		/* Far off there too, and the number behind it confirms nothing. */
+		i->wire = low32(q->next + SEQUENCE_BASE / 4);
+		q->doubt_next = 0;
+	}
+	i->beginnings = q->beginnings;
 }
 
-static __always_inline void iperf_taken(struct iperf *i, const struct sequence *q, int is_stray, enum iperf_kind kind)
+static __always_inline void iperf_taken(struct iperf *i, const struct sequence *q, __u64 taken, enum iperf_kind kind)
 {
-	if (q->restarts != i->restarts) {
+	/* At the very first one, iperf_read() has done it. */
+	if (q->beginnings != i->beginnings && !sequence_is_single(q)) {
 		__u64 before = i->number - (q->next - 1 - q->first);
 
 		iperf_begin(&i->figures, before, i->figures.transit_us);
@@ -167,7 +206,8 @@ static __always_inline void iperf_taken(struct iperf *i, const struct sequence *
 		i->figures = i->before_doubt;
 	}
 	i->doubt_stray = 0;
-	if (is_stray && i->number > i->figures.highest) {
+	i->kind = taken;
+	if (taken == SEQUENCE_STRAY && i->number > i->figures.highest) {
 		i->before_doubt = i->figures;
 		i->doubt_stray = q->stray;
 	}

@@ -200,10 +200,10 @@ verified_apart int stream_iperf_read(struct stream_rest *rest, const struct stre
 	return 0;
 }
 
-verified_apart int stream_iperf_taken(struct stream_rest *rest, int is_stray, __u32 format)
+verified_apart int stream_iperf_taken(struct stream_rest *rest, int taken, __u32 format)
 {
 	if (rest)
-		iperf_taken(&rest->iperf, &rest->sequence, is_stray, stream_iperf_kind(format));
+		iperf_taken(&rest->iperf, &rest->sequence, taken, stream_iperf_kind(format));
 	return 0;
 }
 
@@ -221,9 +221,9 @@ static __always_inline void stream_count_iperf(struct stream *stream, __u32 plac
 	if (packet->is_last)
 		return;
 	sequence_hold(&rest->sequence, &stream->head);
-	kind = stream_measure(stream, place, low32(rest->iperf.number), sent | !sent, now);
+	kind = stream_measure(stream, place, low32(rest->iperf.wire), sent | !sent, now);
 	sequence_hold(&rest->sequence, &stream->head);
-	stream_iperf_taken(rest, kind == SEQUENCE_STRAY, packet->key.format);
+	stream_iperf_taken(rest, kind, packet->key.format);
 }
 
 /* Any stream, wherever it lies, or a new one. */

@@ -193,7 +193,7 @@ std::optional<IperfFigures> iperf_figures_of(const StreamAtPlace& at) {
     std::uint64_t lost = own.lost;
     if (key.format == STREAM_IPERF2)
         lost -= std::min<std::uint64_t>(lost, own.out_of_order);
-    return IperfFigures{.packets = own.highest,
+    return IperfFigures{.packets = own.highest - own.before,
                         .lost = lost,
                         .out_of_order = own.out_of_order,
                         .jitter_ms = static_cast<double>(own.jitter) / (1 << IPERF_JITTER_BITS) / 1e3,

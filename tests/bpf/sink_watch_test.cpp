@@ -389,6 +389,45 @@ TEST_F(SinkWatch, TheServerOfIperf2CountsTheLastOnce) {
     EXPECT_EQ(stream.iperf->lost, 1U);
 }
 
+TEST_F(SinkWatch, ADamagedUpperHalfOfANumberIsOneStray) {
+    for (std::uint64_t number = 1; number < 100; ++number) {
+        const std::uint64_t damaged = number == 50 ? number | std::uint64_t{1} << 40 : number;
+        sink_.slot(frame_to(iperf3_port, iperf3(damaged, 64)));
+        sink_.slot(frame_to(wide_port, iperf3(damaged, 64)));
+        sink_.slot(frame_to(iperf2_port, iperf2(static_cast<std::int64_t>(damaged))));
+    }
+    const StreamReport report = this->report();
+    ASSERT_EQ(report.streams.size(), 3U);
+    for (const StreamFigures& stream : report.streams) {
+        SCOPED_TRACE(stream_name(stream.key));
+        EXPECT_EQ(stream.frames, 99U);
+        EXPECT_EQ(stream.lost, 1U);
+        EXPECT_EQ(stream.stray, 1U);
+        EXPECT_EQ(stream.iperf->packets, 99U);
+        EXPECT_EQ(stream.iperf->lost, 1U);
+        EXPECT_EQ(stream.iperf->out_of_order, 0U);
+    }
+}
+
+TEST_F(SinkWatch, AnotherWidthOnTheSamePortsCountsEachFrameOnce) {
+    for (const unsigned width : {32U, 64U})
+        for (std::uint64_t number = 1; number < 100; ++number)
+            sink_.slot(frame_to(iperf3_port, iperf3(number, width)));
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_EQ(stream.frames, 198U);
+    EXPECT_EQ(stream.restarts, 1U);
+    EXPECT_EQ(stream.lost, 0U);
+}
+
+TEST_F(SinkWatch, WhoComesInLaterReckonsWhatItSaw) {
+    for (std::uint64_t number = 1001; number <= 1100; ++number)
+        if (number != 1050)
+            sink_.slot(frame_to(iperf3_port, iperf3(number)));
+    const StreamFigures stream = report().streams.at(0);
+    EXPECT_EQ(stream.iperf->packets, 100U);
+    EXPECT_EQ(stream.iperf->lost, 1U);
+}
+
 // Ours goes on where iperf3's goes wrong.
 TEST_F(SinkWatch, A32BitNumberThatWrapsIsNoLoss) {
     for (std::uint64_t number = 0x1'0000'0000 - 300; number < 0x1'0000'0000 + 300; ++number)

@@ -44,9 +44,9 @@ class IperfReference {
         transit_ = transit;
     }
 
-    void join(std::uint64_t first) { packets_ = first - 1; } // what was before is not known
+    void join(std::uint64_t first) { packets_ = before_ = first - 1; } // what was before is not known
 
-    std::uint64_t packets() const { return packets_; }
+    std::uint64_t packets() const { return packets_ - before_; }
     std::int64_t out_of_order() const { return out_of_order_; }
     std::int64_t lost() const {
         if (kind_ == Kind::iperf3)
@@ -57,7 +57,7 @@ class IperfReference {
 
   private:
     Kind kind_;
-    std::uint64_t packets_ = 0, datagrams_ = 0;
+    std::uint64_t packets_ = 0, before_ = 0, datagrams_ = 0;
     std::int64_t lost_ = 0, out_of_order_ = 0;
     double transit_ = 0, jitter_ = 0;
 };

@@ -62,8 +62,8 @@ class Receiver {
                      iperf_kind kind) {
         iperf_read(&state, &numbers, &datagram, kind);
         sequence_hold(&numbers, &head);
-        const int taken = sequence_take(&numbers, &head, static_cast<std::uint32_t>(state.number), datagram.arrived_ns);
-        iperf_taken(&state, &numbers, taken == SEQUENCE_STRAY, kind);
+        const int taken = sequence_take(&numbers, &head, static_cast<std::uint32_t>(state.wire), datagram.arrived_ns);
+        iperf_taken(&state, &numbers, static_cast<std::uint64_t>(taken), kind);
     }
 
   private:
@@ -204,6 +204,71 @@ TEST(Iperf, OneDamagedNumberIsNoLossOfBillions) {
         EXPECT_EQ(receiver.figures().highest, 1000U);
         EXPECT_EQ(receiver.figures().lost, 1U);
         EXPECT_EQ(receiver.figures().out_of_order, 0U);
+    }
+}
+
+// The lower half of the number goes on as if nothing were.
+TEST(Iperf, ADamagedUpperHalfIsOneStray) {
+    for (const iperf_kind kind : {IPERF_2, IPERF_3_GUESS, IPERF_3_64}) {
+        for (const std::uint64_t bit : {std::uint64_t{1} << 40, std::uint64_t{1} << 32, std::uint64_t{1} << 62}) {
+            Receiver receiver(kind);
+            for (std::uint64_t number = 1; number < 100; ++number)
+                receiver.take(number == 50 ? number | bit : number, 100'000, 64);
+            EXPECT_EQ(receiver.figures().highest, 99U);
+            EXPECT_EQ(receiver.figures().lost, 1U);
+            EXPECT_EQ(receiver.figures().out_of_order, 0U);
+            EXPECT_EQ(receiver.lost(), 1U);
+            EXPECT_EQ(receiver.numbers().stray, 1U);
+            EXPECT_EQ(receiver.numbers().restarts, 0U);
+        }
+    }
+}
+
+// The one behind confirms what is far off.
+TEST(Iperf, TheNextTestBehindMoreThan32BitsBeginsAnew) {
+    Receiver receiver(IPERF_3_64);
+    for (std::uint64_t number = 0x5'0000'0000; number < 0x5'0000'0000 + 200; ++number)
+        receiver.take(number, 100'000, 64);
+    for (std::uint64_t number = 1; number < 100; ++number)
+        receiver.take(number, 100'000, 64);
+    EXPECT_EQ(receiver.numbers().restarts, 1U);
+    EXPECT_EQ(receiver.numbers().stray, 0U);
+    EXPECT_EQ(receiver.lost(), 0U);
+    EXPECT_EQ(sequence_packets(&receiver.numbers()), 299U);
+    EXPECT_EQ(receiver.figures().highest, 99U);
+    EXPECT_EQ(receiver.figures().lost, 0U);
+}
+
+TEST(Iperf, AFirstNumberThatIsDamagedIsOneStray) {
+    for (const std::uint64_t first : {std::uint64_t{5512}, std::uint64_t{5001} | std::uint64_t{1} << 40}) {
+        Receiver receiver(IPERF_3_64);
+        receiver.take(first, 100'000, 64);
+        for (std::uint64_t number = 5002; number < 7000; ++number)
+            receiver.take(number, 100'000, 64);
+        EXPECT_EQ(receiver.lost(), 0U);
+        EXPECT_EQ(receiver.numbers().stray, 1U);
+        EXPECT_EQ(receiver.numbers().restarts, 0U);
+        EXPECT_EQ(receiver.figures().highest, 6999U);
+        EXPECT_EQ(receiver.figures().before, 5001U);
+        EXPECT_EQ(receiver.figures().lost, 0U);
+        EXPECT_EQ(receiver.figures().out_of_order, 0U);
+    }
+}
+
+TEST(Iperf, AnotherWidthOnTheSamePortsCountsEachOnce) {
+    for (const unsigned first_width : {32U, 64U}) {
+        for (const std::uint64_t first : {1U, 3000U}) {
+            Receiver receiver(IPERF_3_GUESS);
+            for (std::uint64_t number = 0; number < 99; ++number)
+                receiver.take(first + number, 100'000, first_width);
+            for (std::uint64_t number = 1; number <= 99; ++number)
+                receiver.take(number, 100'000, 96 - first_width);
+            EXPECT_EQ(sequence_packets(&receiver.numbers()), 198U) << first_width << " bits from " << first << " on";
+            EXPECT_EQ(receiver.numbers().restarts, 1U);
+            EXPECT_EQ(receiver.lost(), 0U);
+            EXPECT_EQ(receiver.numbers().stray + receiver.numbers().duplicate, 0U);
+            EXPECT_EQ(receiver.figures().highest, 99U);
+        }
     }
 }
 
