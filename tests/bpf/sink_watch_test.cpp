@@ -428,6 +428,19 @@ TEST_F(SinkWatch, WhoComesInLaterReckonsWhatItSaw) {
     EXPECT_EQ(stream.iperf->lost, 1U);
 }
 
+// Its seconds, or its microseconds, stand where the other has the number.
+TEST_F(SinkWatch, TheOtherIperfsDatagramsAreLeftOut) {
+    for (std::uint32_t number = 1; number <= 300; ++number) {
+        const Microseconds sent{77 + number / 100, number * 9973 % 1'000'000};
+        sink_.slot(frame_to(iperf2_port, iperf3(number, 32, sent)));
+        sink_.slot(frame_to(iperf3_port, iperf2(number, sent)));
+    }
+    const StreamReport report = this->report();
+    ASSERT_EQ(report.streams.size(), 2U);
+    EXPECT_EQ(report.left_out(), 2U);
+    EXPECT_EQ(report.sum().frames, 0U);
+}
+
 // Ours goes on where iperf3's goes wrong.
 TEST_F(SinkWatch, A32BitNumberThatWrapsIsNoLoss) {
     for (std::uint64_t number = 0x1'0000'0000 - 300; number < 0x1'0000'0000 + 300; ++number)

@@ -164,6 +164,24 @@ TEST(StreamReport, OctetsThatAreNoNumbersAreLeftOut) {
     EXPECT_EQ(report.delay_unknown(), "");
 }
 
+// Only the port says that iperf's are numbers; a loop in the network may double everything a thousand times.
+TEST(StreamFigures, NumbersOfIperfThatStandStillAreNone) {
+    const auto of_format = [](__u8 format, int copies) {
+        StreamAtPlace one = stream_of({});
+        one.head.key.format = format;
+        for (std::uint32_t number = 0; number < 10; ++number)
+            for (int copy = 0; copy < copies; ++copy)
+                take(one, number, 1'000'000'000U + 1000U * number);
+        return figures_of({one});
+    };
+    EXPECT_TRUE(of_format(STREAM_IPERF2, 100).left_out);
+    EXPECT_TRUE(of_format(STREAM_IPERF3, 11).left_out);
+    EXPECT_FALSE(of_format(STREAM_IPERF2, 10).left_out);
+    EXPECT_FALSE(of_format(STREAM_OURS, 100).left_out);
+    EXPECT_FALSE(of_format(STREAM_RFC2544_MASTER, 100).left_out) << "it warms up";
+    EXPECT_FALSE(of_format(STREAM_IPERF3, 1).left_out);
+}
+
 // One outage, or one damaged frame, is no reason to.
 TEST(StreamFigures, AnOutageIsLoss) {
     StreamAtPlace one = stream_of({0, 1});
