@@ -21,7 +21,7 @@ constexpr std::size_t signature_length = 14, damaged_octet = 6;
 constexpr auto look_interval = 20ms; // at the request to stop
 
 // Of a UDP datagram. None of a fragment: only what is whole has a number.
-std::optional<std::span<std::uint8_t>> udp_payload(Bytes& frame) {
+std::optional<std::span<std::uint8_t>> udp_payload(Octets& frame) {
     const auto word = [&](std::size_t at) { return at + 2 <= frame.size() ? frame[at] << 8U | frame[at + 1] : 0; };
     std::size_t at = 2 * ETH_ALEN;
     while (word(at) == ETH_P_8021Q || word(at) == ETH_P_8021AD)
@@ -58,7 +58,7 @@ Impairment::Impairment(const Lab& lab, std::function<Fate(std::uint64_t)> fate)
 
 void Impairment::forward(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        Bytes frame = in_.receive(look_interval);
+        Octets frame = in_.receive(look_interval);
         if (frame.empty())
             continue;
         if (const auto payload = udp_payload(frame))
@@ -70,11 +70,11 @@ void Impairment::forward(const std::stop_token& stop) {
 
 void Impairment::back(const std::stop_token& stop) {
     while (!stop.stop_requested())
-        if (const Bytes frame = out_.receive(look_interval); !frame.empty())
+        if (const Octets frame = out_.receive(look_interval); !frame.empty())
             in_.send(frame);
 }
 
-void Impairment::impair(Bytes& frame, std::span<std::uint8_t> payload) {
+void Impairment::impair(Octets& frame, std::span<std::uint8_t> payload) {
     const std::uint64_t number = datagrams_;
     const Departure departure{number, fate_(number)};
     if (departure.fate == Fate::damage_signature || departure.fate == Fate::damage_payload)
@@ -98,7 +98,7 @@ void Impairment::release(std::uint64_t last) {
     }
 }
 
-void Impairment::depart(const Departure& departure, const Bytes& frame) {
+void Impairment::depart(const Departure& departure, const Octets& frame) {
     out_.send(frame);
     departures_.push_back(departure);
 }

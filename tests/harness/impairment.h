@@ -53,14 +53,14 @@ class Impairment {
   private:
     struct Held {
         Departure departure;
-        Bytes datagram;
+        Octets datagram;
     };
 
     void forward(const std::stop_token& stop);
     void back(const std::stop_token& stop);
-    void impair(Bytes& frame, std::span<std::uint8_t> payload);
+    void impair(Octets& frame, std::span<std::uint8_t> payload);
     void release(std::uint64_t last);
-    void depart(const Departure& departure, const Bytes& frame);
+    void depart(const Departure& departure, const Octets& frame);
 
     std::function<Fate(std::uint64_t)> fate_;
     PacketSocket in_, out_;

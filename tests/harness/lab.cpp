@@ -39,7 +39,7 @@ UniqueFd this_threads_namespace() {
 }
 
 // The kernel takes the outermost VLAN tag out of a frame and hands it over beside it.
-void put_back_tag(Bytes& frame, msghdr& message) {
+void put_back_tag(Octets& frame, msghdr& message) {
     for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr; item = CMSG_NXTHDR(&message, item)) {
         tpacket_auxdata aux{};
         if (item->cmsg_level != SOL_PACKET || item->cmsg_type != PACKET_AUXDATA)
@@ -230,7 +230,7 @@ PacketSocket::PacketSocket(const Namespace& where, const std::string& interface)
     });
 }
 
-void PacketSocket::send(const Bytes& frame, unsigned times) {
+void PacketSocket::send(const Octets& frame, unsigned times) {
     for (unsigned i = 0; i < times; ++i) {
         while (::send(socket_.get(), frame.data(), frame.size(), 0) != static_cast<ssize_t>(frame.size())) {
             if (errno != ENOBUFS) // the ring at the far end is full: it will be served
@@ -242,7 +242,7 @@ void PacketSocket::send(const Bytes& frame, unsigned times) {
     }
 }
 
-Bytes PacketSocket::receive(std::chrono::milliseconds timeout) {
+Octets PacketSocket::receive(std::chrono::milliseconds timeout) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
         sockaddr_ll from{};
@@ -259,7 +259,7 @@ Bytes PacketSocket::receive(std::chrono::milliseconds timeout) {
         if (length > 0) {
             if (from.sll_pkttype == PACKET_OUTGOING)
                 continue;
-            Bytes frame(room_.begin(), room_.begin() + length);
+            Octets frame(room_.begin(), room_.begin() + length);
             put_back_tag(frame, message);
             return frame;
         }
@@ -278,9 +278,9 @@ std::uint64_t PacketSocket::overflowed() {
     return counted.tp_drops;
 }
 
-std::vector<Bytes> PacketSocket::receive_all(std::chrono::milliseconds silence) {
-    std::vector<Bytes> frames;
-    for (Bytes frame = receive(silence); !frame.empty(); frame = receive(silence))
+std::vector<Octets> PacketSocket::receive_all(std::chrono::milliseconds silence) {
+    std::vector<Octets> frames;
+    for (Octets frame = receive(silence); !frame.empty(); frame = receive(silence))
         frames.push_back(std::move(frame));
     return frames;
 }

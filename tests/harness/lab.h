@@ -23,6 +23,7 @@
 
 #include "loader/fd.h"
 #include "loader/mac_address.h"
+#include "tests/harness/octets.h"
 #include "tests/harness/process.h"
 
 #include <chrono>
@@ -125,27 +126,25 @@ class Lab {
     std::vector<PassProgram> pass_programs_;
 };
 
-using Bytes = std::vector<std::uint8_t>;
-
 // Raw frames out of and into an interface. What arrives is kept by the kernel from the construction on.
 class PacketSocket {
   public:
     PacketSocket(const Namespace& where, const std::string& interface);
 
     // `times` frames, slowly enough for a veth's ring. Throws std::runtime_error.
-    void send(const Bytes& frame, unsigned times = 1);
+    void send(const Octets& frame, unsigned times = 1);
 
     // The next frame that came in (not one that went out); empty after the timeout.
-    Bytes receive(std::chrono::milliseconds timeout = 2s);
+    Octets receive(std::chrono::milliseconds timeout = 2s);
     // All frames that come in until none has come for a while.
-    std::vector<Bytes> receive_all(std::chrono::milliseconds silence = 200ms);
+    std::vector<Octets> receive_all(std::chrono::milliseconds silence = 200ms);
 
     // Frames that came in and found no room. Counts from 0 again each time that it is asked.
     std::uint64_t overflowed();
 
   private:
     UniqueFd socket_;
-    Bytes room_ = Bytes(65536); // for the frame that is being received
+    Octets room_ = Octets(65536); // for the frame that is being received
 };
 
 } // namespace responder::test

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "loader/mac_address.h"
+#include "tests/harness/octets.h"
 
 #include <concepts>
 #include <cstddef>
@@ -20,7 +21,6 @@
 
 namespace responder::test::packet {
 
-using Octets = std::vector<std::uint8_t>;
 using Octet = std::optional<std::uint8_t>; // nothing: fill it in
 using Word = std::optional<std::uint16_t>;
 

@@ -12,43 +12,43 @@ namespace responder::test {
 
 namespace {
 
-using Octets = std::span<const std::uint8_t>;
+using View = std::span<const std::uint8_t>;
 
 [[noreturn]] void wrong(const std::string& what) { throw std::runtime_error("pcapng: " + what); }
 
-Octets take(Octets& from, std::size_t size) {
+View take(View& from, std::size_t size) {
     if (size > from.size())
         wrong("it ends within a block");
-    const Octets taken = from.first(size);
+    const View taken = from.first(size);
     from = from.subspan(size);
     return taken;
 }
 
 template <class T>
-T take(Octets& from) {
+T take(View& from) {
     T value;
     std::memcpy(&value, take(from, sizeof(T)).data(), sizeof(T));
     return value;
 }
 
-std::uint64_t take_time(Octets& from) {
+std::uint64_t take_time(View& from) {
     const std::uint64_t high = take<std::uint32_t>(from);
     return high << 32 | take<std::uint32_t>(from);
 }
 
-void take_padding(Octets& from, std::size_t size) {
+void take_padding(View& from, std::size_t size) {
     for (const std::uint8_t octet : take(from, -size % 4))
         if (octet != 0)
             wrong("padding that is not zero");
 }
 
-void take_options(Octets& from, PcapngBlock& block) {
+void take_options(View& from, PcapngBlock& block) {
     for (bool ended = false; !from.empty();) {
         if (ended)
             wrong("something behind the end of the options");
         const auto code = take<std::uint16_t>(from);
         const auto size = take<std::uint16_t>(from);
-        const Octets value = take(from, size);
+        const View value = take(from, size);
         take_padding(from, size);
         if (code == 0)
             ended = true;
@@ -68,30 +68,30 @@ std::uint64_t PcapngBlock::number(std::uint16_t option) const {
     const auto found = options.find(option);
     if (found == options.end())
         return 0;
-    Octets octets(found->second);
+    View octets(found->second);
     return octets.size() == 8 ? take<std::uint64_t>(octets) : take<std::uint32_t>(octets);
 }
 
-PcapngFile parse_pcapng(const std::vector<std::uint8_t>& octets) {
+PcapngFile parse_pcapng(const Octets& octets) {
     PcapngFile file;
     file.size = octets.size();
-    Octets rest(octets);
+    View rest(octets);
     if (rest.empty())
         wrong("empty");
     while (!rest.empty()) {
-        Octets head = rest;
+        View head = rest;
         PcapngBlock block;
         block.type = take<std::uint32_t>(head);
         const auto length = take<std::uint32_t>(head);
         if (length < 12 || length % 4 != 0)
             wrong("a block's length");
-        Octets body = take(rest, length).subspan(8);
-        Octets tail = body.last(4);
+        View body = take(rest, length).subspan(8);
+        View tail = body.last(4);
         if (take<std::uint32_t>(tail) != length)
             wrong("a block's two lengths differ");
         body = body.first(body.size() - 4);
         const auto take_body = [&](std::size_t size) {
-            const Octets taken = take(body, size);
+            const View taken = take(body, size);
             block.body.assign(taken.begin(), taken.end());
         };
         if ((block.type == 0x0a0d0d0a) != (file.section.type == 0))
@@ -107,7 +107,7 @@ PcapngFile parse_pcapng(const std::vector<std::uint8_t>& octets) {
         } else if (block.type == 5) {
             take_body(12);
             take_options(body, block);
-            Octets of(block.body);
+            View of(block.body);
             if (take<std::uint32_t>(of) != file.statistics.size())
                 wrong("statistics out of order");
             file.statistics.push_back(std::move(block));
@@ -117,7 +117,7 @@ PcapngFile parse_pcapng(const std::vector<std::uint8_t>& octets) {
             packet.time_ns = take_time(body);
             const auto captured = take<std::uint32_t>(body);
             packet.length = take<std::uint32_t>(body);
-            const Octets data = take(body, captured);
+            const View data = take(body, captured);
             packet.octets.assign(data.begin(), data.end());
             take_padding(body, captured);
             take_options(body, block);

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "tests/harness/octets.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,8 +16,8 @@ namespace responder::test {
 
 struct PcapngBlock {
     std::uint32_t type = 0;
-    std::vector<std::uint8_t> body; // up to the options
-    std::multimap<std::uint16_t, std::vector<std::uint8_t>> options;
+    Octets body; // up to the options
+    std::multimap<std::uint16_t, Octets> options;
     std::string text(std::uint16_t option) const;     // empty: there is none
     std::uint64_t number(std::uint16_t option) const; // of four or eight octets; 0: there is none
 };
@@ -23,7 +25,7 @@ struct PcapngBlock {
 struct PcapngPacket {
     std::uint32_t interface = 0, length = 0, flags = 0, queue = 0;
     std::uint64_t time_ns = 0, lost_before = 0;
-    std::vector<std::uint8_t> octets;
+    Octets octets;
     std::string comment;
 };
 
@@ -36,6 +38,6 @@ struct PcapngFile {
 };
 
 PcapngFile read_pcapng(const std::string& file);
-PcapngFile parse_pcapng(const std::vector<std::uint8_t>& octets);
+PcapngFile parse_pcapng(const Octets& octets);
 
 } // namespace responder::test

@@ -20,8 +20,6 @@
 
 namespace responder::test {
 
-using packet::Octets;
-
 struct ProgramRun {
     std::uint32_t verdict = 0; // enum xdp_action
     Octets out;

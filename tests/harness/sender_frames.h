@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/generate/frame_spec.h"
+#include "tests/harness/octets.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace responder::test {
-
-using FrameOctets = std::vector<std::uint8_t>;
 
 // From 02:00:00:00:00:01 to 02:00:00:00:00:02, 198.18.0.1 or 2001:2::1 to ...2, in VLAN 100, or 100 and in it 200.
 inline FrameSpec make_spec(bool v6, std::size_t tags, std::vector<unsigned> sizes) {
@@ -28,14 +27,14 @@ inline FrameSpec make_spec(bool v6, std::size_t tags, std::vector<unsigned> size
     return spec;
 }
 
-inline FrameOctets big_endian(std::uint64_t value, unsigned octets) {
-    FrameOctets result;
+inline Octets big_endian(std::uint64_t value, unsigned octets) {
+    Octets result;
     while (octets-- > 0)
         result.push_back(static_cast<std::uint8_t>(value >> 8 * octets));
     return result;
 }
 
-inline FrameOctets operator+(FrameOctets a, const FrameOctets& b) {
+inline Octets operator+(Octets a, const Octets& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
 }

@@ -66,17 +66,17 @@ TEST(Address, NeighbourSolicitationIsAnsweredWithAValidAdvertisement) {
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, both_addresses);
     sender.send(solicitation("2001:2::1", "2001:2::2"));
-    const Bytes reply = sender.receive();
-    const Bytes expected = Ethernet{.destination = tester_mac, .source = own_mac} /
-                           Ipv6{.source = "2001:2::2", .destination = "2001:2::1", .hop_limit = 255} /
-                           Icmp{.type = 136, .rest = 0x60000000} / address_octets("2001:2::2") /
-                           Payload{{2, 1, 2, 0, 0, 0, 0, 1}};
+    const Octets reply = sender.receive();
+    const Octets expected = Ethernet{.destination = tester_mac, .source = own_mac} /
+                            Ipv6{.source = "2001:2::2", .destination = "2001:2::1", .hop_limit = 255} /
+                            Icmp{.type = 136, .rest = 0x60000000} / address_octets("2001:2::2") /
+                            Payload{{2, 1, 2, 0, 0, 0, 0, 1}};
     EXPECT_EQ(reply, expected);
     // Duplicate address detection: from nobody, answered to all nodes. It has no room for the option, and needs none.
     sender.send(solicitation("::", "2001:2::2"));
-    const Bytes to_all = Ethernet{.destination = MacAddress{{0x33, 0x33, 0, 0, 0, 1}}, .source = own_mac} /
-                         Ipv6{.source = "2001:2::2", .destination = "ff02::1", .hop_limit = 255} /
-                         Icmp{.type = 136, .rest = 0x20000000} / address_octets("2001:2::2");
+    const Octets to_all = Ethernet{.destination = MacAddress{{0x33, 0x33, 0, 0, 0, 1}}, .source = own_mac} /
+                          Ipv6{.source = "2001:2::2", .destination = "ff02::1", .hop_limit = 255} /
+                          Icmp{.type = 136, .rest = 0x20000000} / address_octets("2001:2::2");
     EXPECT_EQ(sender.receive(), to_all);
     sender.send(solicitation("2001:2::1", "2001:2::3"));
     EXPECT_TRUE(sender.receive(200ms).empty());

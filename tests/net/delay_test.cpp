@@ -29,7 +29,7 @@ void send_stamped(const Lab& lab, std::uint32_t count, const std::function<std::
         timespec now{};
         clock_gettime(CLOCK_TAI, &now);
         const auto time = static_cast<std::uint32_t>(now.tv_sec * 1'000'000'000 + now.tv_nsec - shift_ns(number));
-        Bytes frame = build_frame(spec, number);
+        Octets frame = build_frame(spec, number);
         const std::uint64_t check = ours_check(0, number, time);
         for (unsigned octet = 0; octet < 4; ++octet)
             frame[42 + OURS_TIME_OFFSET + octet] = static_cast<std::uint8_t>(time >> (24 - 8 * octet));

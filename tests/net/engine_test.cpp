@@ -167,7 +167,7 @@ TEST(Engine, FindsEachOctetThatIsWrong) {
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, af_xdp, {.json = false});
     for (std::uint64_t number = 0; number < 200; ++number) {
-        Bytes frame = build_frame(spec, number);
+        Octets frame = build_frame(spec, number);
         if (number % 20 == 3)
             frame.back() ^= 0x01;
         if (number == 23)
@@ -195,10 +195,10 @@ TEST(Engine, Ipv6) {
 }
 
 // A frame of xdp-gen's with tags put in.
-Bytes tagged(Bytes frame, unsigned tags) {
+Octets tagged(Octets frame, unsigned tags) {
     for (unsigned i = 0; i < tags; ++i) {
-        const Bytes tag{static_cast<std::uint8_t>(i == 0 ? 0x81 : 0x88), static_cast<std::uint8_t>(i == 0 ? 0 : 0xa8),
-                        0, 7};
+        const Octets tag{static_cast<std::uint8_t>(i == 0 ? 0x81 : 0x88), static_cast<std::uint8_t>(i == 0 ? 0 : 0xa8),
+                         0, 7};
         frame.insert(frame.begin() + 12, tag.begin(), tag.end());
     }
     return frame;

@@ -93,7 +93,7 @@ TEST(Gen, DriverThatCannotSendIsRefusedAtOnce) {
     const auto& to = lab.to().mac.bytes;
     EXPECT_EQ(
         std::ranges::count_if(far_end.receive_all(),
-                              [&](const Bytes& frame) { return std::equal(to.begin(), to.end(), frame.begin()); }),
+                              [&](const Octets& frame) { return std::equal(to.begin(), to.end(), frame.begin()); }),
         0);
 }
 

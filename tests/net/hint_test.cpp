@@ -14,7 +14,7 @@ using namespace packet;
 
 struct Case {
     std::string name;
-    Bytes frame;
+    Octets frame;
     Arguments options; // of the first run, which counts nothing
     std::string hint;  // a part of the line
     Arguments taking;  // of the second run

@@ -30,7 +30,7 @@ void expect_accounted(const Sent& sent, const Json& summary) {
 class Hostile : public testing::TestWithParam<std::string> {
   protected:
     Hostile() : sender(lab.tester, "tx1"), sink(lab, {"--mode", GetParam()}) {}
-    void send(const Bytes& frame, bool test) {
+    void send(const Octets& frame, bool test) {
         sender.send(frame);
         ++(test ? sent.test : sent.others);
     }
@@ -48,9 +48,9 @@ TEST_P(Hostile, CutOffAtEveryOctet) {
         unpadded / Vlan{.id = 5} / Vlan{.id = 6} / Ipv4{} / Udp{} / payload(18),
         unpadded / Ipv6{} / Extension{.kind = 0, .size = 16} / Extension{.kind = 60} / Udp{} / payload(18)};
     for (const Packet& packet : frames) {
-        const Bytes whole = packet;
+        const Octets whole = packet;
         for (std::size_t length = 14; length <= whole.size(); ++length)
-            send(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)), length == whole.size());
+            send(Octets(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)), length == whole.size());
     }
     expect_accounted(sent, sink.end());
 }
@@ -125,10 +125,10 @@ TEST_P(Hostile, RandomOctets) {
         return state;
     };
     for (int i = 0; i < 2000; ++i) {
-        Bytes frame(14 + random() % 200);
+        Octets frame(14 + random() % 200);
         for (std::uint8_t& octet : frame)
             octet = static_cast<std::uint8_t>(random());
-        const Bytes head = Ethernet{.shortest = 0} / Ipv4{} / Udp{};
+        const Octets head = Ethernet{.shortest = 0} / Ipv4{} / Udp{};
         // Random up to a point, or random from a point on; never a group address, which all may take.
         const std::size_t kept = i % 2 == 0 ? 12 : std::min<std::size_t>(random() % head.size(), frame.size());
         std::copy_n(head.begin(), std::min(kept, frame.size()), frame.begin());

@@ -153,10 +153,10 @@ TEST(Impairment, DamagesOneBitWhereItShould) {
     setsockopt(sender.get(), SOL_SOCKET, SO_NO_CHECK, &off, sizeof(off));
     const Fate fates[] = {Fate::damage_signature, Fate::damage_payload, Fate::damage_payload, Fate::pass};
     Impairment link(lab, [&](std::uint64_t number) { return fates[number]; });
-    const Bytes data(100, 0x55);
+    const Octets data(100, 0x55);
     for (const Fate fate : fates) {
         send_to(sender, "192.0.2.2", 7000, data);
-        const Bytes received = receive_from(receiver);
+        const Octets received = receive_from(receiver);
         ASSERT_EQ(received.size(), data.size());
         std::size_t bits = 0, octet = 0;
         for (std::size_t i = 0; i < data.size(); ++i)

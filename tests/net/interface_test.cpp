@@ -14,7 +14,7 @@ namespace {
 
 using namespace packet;
 
-const Bytes test_frame = Ethernet{} / Ipv4{} / Udp{} / payload(18);
+const Octets test_frame = Ethernet{} / Ipv4{} / Udp{} / payload(18);
 
 TEST(Interface, UnknownNameListsWhatThereIs) {
     const Lab lab({.pairs = 2});

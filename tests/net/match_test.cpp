@@ -17,7 +17,7 @@ using namespace packet;
 constexpr const char* taken = "test";
 
 struct Expected {
-    Bytes frame;
+    Octets frame;
     std::string where; // "test", or the reason that it passes
 };
 

@@ -63,7 +63,7 @@ TEST(Mode, AutoFallsBackAndSaysSoInOneLine) {
     EXPECT_NE(xdp_programs(lab.responder, "lo").generic, 0U);
     const UniqueFd sender = udp_socket(lab.responder, "127.0.0.1", 0);
     for (int i = 0; i < 100; ++i)
-        send_to(sender, "127.0.0.1", 9, Bytes(100));
+        send_to(sender, "127.0.0.1", 9, Octets(100));
     const Json summary = sink.end();
     EXPECT_EQ(test_frames(summary), 100U);
     EXPECT_EQ(summary["ports"][0]["mode"], "generic");
@@ -114,7 +114,7 @@ TEST(Mode, JumboFramesOfAnotherPortArriveWhole) {
     const Lab lab({.mtu = 9000});
     PacketSocket sender(lab.tester, "tx1"), receiver(lab.responder, "eth1");
     Sink sink(lab, {});
-    const Bytes frame = Ethernet{} / Ipv4{} / Udp{.destination = 53} / payload(8972);
+    const Octets frame = Ethernet{} / Ipv4{} / Udp{.destination = 53} / payload(8972);
     for (int i = 0; i < 20; ++i) {
         sender.send(frame);
         ASSERT_EQ(receiver.receive(), frame) << i;

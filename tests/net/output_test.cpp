@@ -22,7 +22,7 @@ namespace {
 
 using namespace packet;
 
-const Bytes test_frame = Ethernet{} / Ipv4{} / Udp{} / payload(18);
+const Octets test_frame = Ethernet{} / Ipv4{} / Udp{} / payload(18);
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;

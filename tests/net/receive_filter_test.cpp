@@ -78,8 +78,8 @@ TEST(ReceiveFilter, FollowsTheInterfacesMacAddress) {
     const Lab lab;
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, {});
-    const Bytes to_old = Ethernet{} / Ipv4{} / Udp{} / payload(18);
-    const Bytes to_new = Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{} / payload(18);
+    const Octets to_old = Ethernet{} / Ipv4{} / Udp{} / payload(18);
+    const Octets to_new = Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{} / payload(18);
     sender.send(to_old, 3);
     sender.send(to_new, 5);
     lab.responder.run({"ip", "link", "set", "dev", "eth1", "address", to_string(stranger_mac)});

@@ -89,7 +89,7 @@ UniqueFd tcp_connect(const Namespace& where, const std::string& address, std::ui
     return fd;
 }
 
-void send_to(const UniqueFd& socket, const std::string& address, std::uint16_t port, const Bytes& data) {
+void send_to(const UniqueFd& socket, const std::string& address, std::uint16_t port, const Octets& data) {
     const SocketAddress peer(address, port);
     while (sendto(socket.get(), data.data(), data.size(), 0, peer.get(), peer.length) !=
            static_cast<ssize_t>(data.size())) {
@@ -99,14 +99,14 @@ void send_to(const UniqueFd& socket, const std::string& address, std::uint16_t p
     }
 }
 
-Bytes receive_from(const UniqueFd& socket) {
-    Bytes data(65536);
+Octets receive_from(const UniqueFd& socket) {
+    Octets data(65536);
     const ssize_t length = recv(socket.get(), data.data(), data.size(), 0);
     data.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
     return data;
 }
 
-void send_all(const UniqueFd& socket, const Bytes& data) {
+void send_all(const UniqueFd& socket, const Octets& data) {
     for (std::size_t sent = 0; sent < data.size();) {
         const ssize_t length = send(socket.get(), data.data() + sent, data.size() - sent, MSG_NOSIGNAL);
         if (length < 0)
@@ -115,19 +115,19 @@ void send_all(const UniqueFd& socket, const Bytes& data) {
     }
 }
 
-Bytes receive_until_end(const UniqueFd& socket) {
-    Bytes all;
-    for (Bytes part = receive_from(socket); !part.empty(); part = receive_from(socket))
+Octets receive_until_end(const UniqueFd& socket) {
+    Octets all;
+    for (Octets part = receive_from(socket); !part.empty(); part = receive_from(socket))
         all.insert(all.end(), part.begin(), part.end());
     return all;
 }
 
 void expect_tcp_transfers(const Lab& lab, std::size_t octets) {
-    Bytes data(octets);
+    Octets data(octets);
     for (std::size_t i = 0; i < data.size(); ++i)
         data[i] = static_cast<std::uint8_t>(i * i >> 7);
     const UniqueFd listener = tcp_listener(lab.responder, "192.0.2.2", 5201);
-    Bytes received;
+    Octets received;
     std::thread server([&] { received = receive_until_end(tcp_accept(listener)); });
     {
         const UniqueFd client = tcp_connect(lab.tester, "192.0.2.2", 5201);
@@ -147,15 +147,15 @@ unsigned ping(const Namespace& from, const std::string& address, unsigned count,
     setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
     unsigned answered = 0;
     for (unsigned i = 0; i < count; ++i) {
-        Bytes echo{static_cast<std::uint8_t>(v4 ? 8 : 128), 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(i)};
-        const Bytes octets = packet::payload(payload).octets;
+        Octets echo{static_cast<std::uint8_t>(v4 ? 8 : 128), 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(i)};
+        const Octets octets = packet::payload(payload).octets;
         echo.insert(echo.end(), octets.begin(), octets.end());
         send_to(socket, address, 0, echo);
-        const Bytes reply = receive_from(socket);
+        const Octets reply = receive_from(socket);
         echo[0] = v4 ? 0 : 129;
         // Identifier and checksum are the kernel's.
         if (reply.size() == echo.size() && reply[0] == echo[0] &&
-            Bytes(reply.begin() + 6, reply.end()) == Bytes(echo.begin() + 6, echo.end()))
+            Octets(reply.begin() + 6, reply.end()) == Octets(echo.begin() + 6, echo.end()))
             ++answered;
     }
     return answered;

@@ -18,10 +18,10 @@ UniqueFd tcp_listener(const Namespace& where, const std::string& address, std::u
 UniqueFd tcp_accept(const UniqueFd& listener);
 UniqueFd tcp_connect(const Namespace& where, const std::string& address, std::uint16_t port);
 
-void send_to(const UniqueFd& socket, const std::string& address, std::uint16_t port, const Bytes& data);
-Bytes receive_from(const UniqueFd& socket); // one datagram; empty if none comes
-void send_all(const UniqueFd& socket, const Bytes& data);
-Bytes receive_until_end(const UniqueFd& socket); // a stream
+void send_to(const UniqueFd& socket, const std::string& address, std::uint16_t port, const Octets& data);
+Octets receive_from(const UniqueFd& socket); // one datagram; empty if none comes
+void send_all(const UniqueFd& socket, const Octets& data);
+Octets receive_until_end(const UniqueFd& socket); // a stream
 
 // A TCP connection from 192.0.2.1 to 192.0.2.2, which Lab::Options::addresses made: all comes as it was sent.
 void expect_tcp_transfers(const Lab& lab, std::size_t octets);

@@ -23,7 +23,7 @@ TEST(Stack, UdpToAnotherPortArrivesOctetByOctet) {
     Traffic traffic(lab);
     constexpr unsigned datagrams = 200;
     for (unsigned i = 0; i < datagrams; ++i) {
-        const Bytes data(1 + i * 7, static_cast<std::uint8_t>(i));
+        const Octets data(1 + i * 7, static_cast<std::uint8_t>(i));
         send_to(sender, "192.0.2.2", 7000, data);
         ASSERT_EQ(receive_from(receiver), data) << "datagram " << i;
     }
@@ -85,7 +85,7 @@ TEST(Stack, TheKernelAnswersArpAndPing) {
 
 TEST(Stack, EveryKindOfFramePassesUntouchedUnderItsReason) {
     const MacAddress lldp{{0x01, 0x80, 0xc2, 0, 0, 0x0e}};
-    const std::vector<std::pair<Bytes, std::string>> frames = {
+    const std::vector<std::pair<Octets, std::string>> frames = {
         {Ethernet{.destination = lldp, .type = 0x88cc} / payload(46), "control"},
         {Ethernet{} / Arp{}, "arp"},
         {Ethernet{} / Ipv6{.hop_limit = 255} / Icmp{.type = 135, .rest = 0} / address_octets("2001:db8::77"), "nd"},

@@ -150,7 +150,7 @@ TEST_P(Streams, DamagedFramesAreNoLossOfMillions) {
     PacketSocket sender(lab.tester, "tx1");
     Sink sink(lab, with_engine({}), {.json = false});
     for (std::uint64_t number = 0; number < 1000; ++number) {
-        Bytes frame = build_frame(spec, number);
+        Octets frame = build_frame(spec, number);
         if (number % 100 == 50)
             frame[48] ^= 0x80; // the sequence number's highest bit
         sender.send(frame);

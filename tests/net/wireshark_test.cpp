@@ -38,7 +38,7 @@ TEST(Wireshark, ReadsWhatTheCaptureWrites) {
     capture.add_interface(
         {.name = "eth1", .hardware = "r8169", .filter = "UDP port 9", .speed_bps = 2'500'000'000, .snaplen = 60}, 4);
     capture.begin({.hardware = "x86_64", .os = "Linux 6.1", .application = "xdp-sink 1"});
-    capture.tap(1, 3).frame(FrameOctets(1514), 1514, 1'700'000'000'123'456'789, "stream 3: late");
+    capture.tap(1, 3).frame(Octets(1514), 1514, 1'700'000'000'123'456'789, "stream 3: late");
     capture.end(std::vector<Capture::Counted>(2));
     const std::uint64_t time_ns = read_pcapng(name).packets.at(0).time_ns; // UTC
     const std::string fields =
@@ -55,7 +55,7 @@ TEST(Wireshark, ReadsWhatTheCaptureWrites) {
 }
 
 struct Captured {
-    FrameOctets frame;
+    Octets frame;
     std::size_t cut = 0; // octets that the capture left out
 };
 
@@ -140,15 +140,15 @@ TEST_F(WiresharkDissector, NoPatternWhereThereIsNoRoomForOne) {
 
 TEST_F(WiresharkDissector, SaysWhatIsDamaged) {
     const FrameSpec spec = make_spec(false, 0, {256});
-    const FrameOctets sound = build_frame(spec, 1000), other = build_frame(spec, 1001);
+    const Octets sound = build_frame(spec, 1000), other = build_frame(spec, 1001);
     const std::size_t payload = 42, pattern = payload + OURS_LENGTH;
 
-    FrameOctets signature = sound;
+    Octets signature = sound;
     signature[payload + OURS_SEQUENCE_OFFSET] ^= 0x80;
-    FrameOctets octets = sound;
+    Octets octets = sound;
     octets[pattern + 3] ^= 1;
     octets.back() ^= 0x80;
-    FrameOctets mixed = sound; // the head of one frame and the payload of another
+    Octets mixed = sound; // the head of one frame and the payload of another
     std::copy(other.begin() + pattern, other.end(), mixed.begin() + pattern);
     const auto same = std::inner_product(mixed.begin() + pattern, mixed.end(), sound.begin() + pattern, 0,
                                          std::plus<>(), std::equal_to<>());
@@ -161,7 +161,7 @@ TEST_F(WiresharkDissector, SaysWhatIsDamaged) {
 }
 
 TEST_F(WiresharkDissector, JudgesAPartOfThePatternAsFarAsItIsThere) {
-    FrameOctets sound = build_frame(make_spec(false, 0, {512}), 5), damaged = sound;
+    Octets sound = build_frame(make_spec(false, 0, {512}), 5), damaged = sound;
     damaged[60] ^= 4;
     damaged[500] ^= 4; // which nobody can see
     const std::size_t without_signature = sound.size() - 42 - 13;
@@ -172,9 +172,9 @@ TEST_F(WiresharkDissector, JudgesAPartOfThePatternAsFarAsItIsThere) {
 }
 
 TEST_F(WiresharkDissector, ReadsTheTimeOfSending) {
-    FrameOctets frame = build_frame(make_spec(false, 0, {64}), 9);
+    Octets frame = build_frame(make_spec(false, 0, {64}), 9);
     const std::uint32_t time = 0xFFFFFFFE;
-    const FrameOctets octets = big_endian(ours_check(0, 9, time), 2);
+    const Octets octets = big_endian(ours_check(0, 9, time), 2);
     std::ranges::copy(octets, frame.begin() + 42 + OURS_CHECK_OFFSET);
     std::ranges::copy(big_endian(time, 4), frame.begin() + 42 + OURS_TIME_OFFSET);
     EXPECT_EQ(dissect({frame}), "0,9,4294967294,1,1,,\n");
