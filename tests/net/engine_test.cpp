@@ -296,12 +296,15 @@ TEST(Engine, APlannedEndIsTheSameForAllFigures) {
     const Lab lab;
     Traffic traffic(lab, {"--rate", "50000"});
     for (const Arguments& end : {Arguments{"--count", "1000"}, Arguments{"--duration", "300ms"}}) {
-        Sink sink(lab, af_xdp_and(end), {.ready = false});
-        const Json summary = sink.wait();
-        EXPECT_GT(port_of(summary)["balance"]["after_the_end"], 0U);
-        EXPECT_GE(test_frames(summary), 1000U);
-        expect_adds_up(summary);
-        EXPECT_EQ(port_of(summary)["streams"]["list"][0]["frames"], of_sockets(summary, "received"));
+        EXPECT_TRUE(once_in_ten([&] {
+            Sink sink(lab, af_xdp_and(end), {.ready = false});
+            const Json summary = sink.wait();
+            expect_adds_up(summary);
+            const std::uint64_t frames = test_frames(summary);
+            EXPECT_EQ(frames == 0 ? 0 : streams_of(summary).at(0)["frames"].get<std::uint64_t>(),
+                      of_sockets(summary, "received"));
+            return frames >= 1000 && port_of(summary)["balance"]["after_the_end"] > 0U;
+        })) << "the traffic was over each time";
     }
     traffic.end();
 }

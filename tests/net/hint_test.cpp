@@ -156,9 +156,10 @@ TEST(HintOf, OneTagTooFewIsNoMatterOfTheTagThatIsThere) {
 
 TEST(HintOf, NoneWhereTestTrafficFlows) {
     const Lab lab;
-    PacketSocket sender(lab.tester, "tx1");
+    Traffic traffic(lab, {"--rate", "1000"}); // there already when the three seconds until the hint begin
     Sink sink(lab, {"--duration", "4500ms"});
-    sender.send(Ethernet{} / Ipv4{} / Udp{} / payload(18));
+    EXPECT_TRUE(receives(lab, 1));
+    traffic.end();
     sink.wait();
     EXPECT_FALSE(contains(sink.process().err(), "no test frame yet"));
 }

@@ -44,10 +44,9 @@ TEST(Interface, WaitBeginsTheRunWithTheCarrier) {
     const Lab lab;
     lab.tester.ip("link set tx1 down");
     ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth1").at("operstate") != "UP"; }));
-    Sink sink(lab, {"--wait", "--duration", "2"});
+    Sink sink(lab, {"--wait", "--duration", "5"});
     EXPECT_TRUE(sink.process().wait_for_err("eth1: no carrier yet; the run begins with the carrier"));
-    std::this_thread::sleep_for(2200ms);
-    ASSERT_TRUE(sink.process().running()) << "its time ran off without a link";
+    std::this_thread::sleep_for(1s);
     const auto begin = std::chrono::steady_clock::now();
     lab.tester.ip("link set tx1 up");
     EXPECT_TRUE(sink.process().wait_for_err("eth1: the link is up, after "));
@@ -56,11 +55,12 @@ TEST(Interface, WaitBeginsTheRunWithTheCarrier) {
     EXPECT_EQ(test_frames(summary), 100U);
     EXPECT_EQ(summary["ended_by"], "duration");
     const std::chrono::duration<double> with_a_link = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(with_a_link.count(), 4.99) << "some of its time ran off without a link";
     EXPECT_LT(summary["ports"][0]["duration_seconds"], with_a_link.count());
     const Json& outages = summary["ports"][0]["outages"];
     ASSERT_EQ(outages.size(), 1U);
     EXPECT_EQ(outages[0]["cause"], "absent_at_start");
-    EXPECT_GE(outages[0]["seconds"], 2.0);
+    EXPECT_GE(outages[0]["seconds"], 0.9);
 }
 
 TEST(Interface, WaitInVainIsSaid) {
@@ -89,9 +89,9 @@ TEST(Interface, WaitForOneOfTwo) {
     const Lab lab({.pairs = 2});
     lab.tester.ip("link set tx2 down");
     ASSERT_TRUE(eventually([&] { return link_of(lab.responder, "eth2").at("operstate") != "UP"; }));
-    Sink sink(lab, {"--wait", "--duration", "500ms"}, {.interfaces = {"eth1", "eth2"}});
+    Sink sink(lab, {"--wait"}, {.interfaces = {"eth1", "eth2"}});
     PacketSocket(lab.tester, "tx1").send(test_frame, 100);
-    const Json summary = sink.wait();
+    const Json summary = sink.end();
     EXPECT_TRUE(contains(sink.process().err(), "eth2: no carrier yet\n"));
     EXPECT_EQ(test_frames(summary), 100U);
     EXPECT_TRUE(summary["ports"][0]["outages"].empty());
@@ -116,8 +116,9 @@ TEST(Interface, GoesDownAndComesBack) {
     EXPECT_EQ(test_frames(summary), 150U);
     const Json& outages = summary["ports"][0]["outages"];
     ASSERT_EQ(outages.size(), 1U);
-    if (down_after < 2) // unless the machine is very busy
+    if (down_after < 2) { // unless the machine is very busy
         EXPECT_EQ(outages[0]["cause"], "attach") << "so soon after it was attached that it can be the driver's doing";
+    }
     EXPECT_GE(outages[0]["seconds"], 0.25);
     EXPECT_LT(outages[0]["seconds"], since());
 }

@@ -55,14 +55,14 @@ std::size_t interval_lines(const std::string& text) {
 TEST(Output, DurationEndsTheRun) {
     const Lab lab;
     const auto begin = std::chrono::steady_clock::now();
-    Sink sink(lab, {"--duration", "1500ms"});
+    Sink sink(lab, {"--duration", "5"});
     PacketSocket(lab.tester, "tx1").send(test_frame, 25);
     const Json summary = sink.wait();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     EXPECT_EQ(summary["ended_by"], "duration");
     EXPECT_EQ(test_frames(summary), 25U);
-    EXPECT_GE(summary["duration_seconds"], 1.49);
-    EXPECT_GE(took.count(), 1.49);
+    EXPECT_GE(summary["duration_seconds"], 4.99);
+    EXPECT_GE(took.count(), 4.99);
     EXPECT_LT(summary["duration_seconds"], took.count());
 }
 
@@ -119,8 +119,13 @@ TEST(OutputOnATerminal, ASparklineFollowsTheRate) {
     const Lab lab;
     Sink sink(lab, {"--interval", "200ms"},
               {.process = {.environment = {"LC_ALL=C.UTF-8"}, .out = Process::Output::terminal}, .json = false});
-    for (const char* rate : {"20000", "5000", "1000"})
-        generate(lab, {"--rate", rate, "--duration", "1"});
+    std::size_t lines = 0;
+    for (const char* rate : {"20000", "5000", "1000"}) {
+        Traffic traffic(lab, {"--rate", rate});
+        lines = interval_lines(sink.process().out()) + 4;
+        EXPECT_TRUE(eventually([&] { return interval_lines(sink.process().out()) >= lines; }));
+        traffic.end();
+    }
     sink.process().signal(SIGINT);
     EXPECT_EQ(sink.process().wait().code, 0);
     const std::string out = sink.process().out();
@@ -141,7 +146,8 @@ TEST(OutputOnATerminal, ASparklineFollowsTheRate) {
             ASSERT_NEAR(levels[i], 8 * first[static_cast<std::ptrdiff_t>(i)] / most, 1) << line;
         shown.insert(levels.begin(), levels.end());
     }
-    EXPECT_GE(rates.size(), 10U) << out;
+    EXPECT_GE(rates.size(), lines) << out;
+    shown.erase(0);
     EXPECT_GE(shown.size(), 3U) << "three rates look alike: " << out;
     EXPECT_TRUE(contains(out, "█")) << out;
     EXPECT_FALSE(contains(out, "\x1b")) << "nothing but text, so that a screen can be copied";
@@ -306,15 +312,6 @@ TEST(Output, JsonStreamIsALineAnEvent) {
     EXPECT_EQ(summary["exit_code"], 0);
     EXPECT_LE(seconds, summary["ports"][0]["duration_seconds"].get<double>() + 0.01);
     expect_balanced(summary["ports"][0]);
-}
-
-// Of what depends on another process's having a CPU at the right moment: on a busy machine it has not each time.
-template <class Run>
-bool once_in_ten(Run run) {
-    for (int i = 0; i < 10; ++i)
-        if (run())
-            return true;
-    return false;
 }
 
 TEST(Output, InterruptedAtFullSpeedItStillBalances) {

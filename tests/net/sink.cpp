@@ -59,6 +59,7 @@ Json Sink::wait(int code, std::chrono::milliseconds timeout) {
     return summary;
 }
 
+const Json& streams_of(const Json& summary) { return summary.at("ports").at(0).at("streams").at("list"); }
 std::uint64_t test_frames(const Json& summary, std::size_t port) {
     return summary.at("ports").at(port).at("test").at("frames");
 }
@@ -197,12 +198,13 @@ Json link_of(const Namespace& where, const std::string& interface) {
     return Json::parse(where.run({"ip", "-d", "-s", "-j", "link", "show", "dev", interface})).at(0);
 }
 
+std::uint64_t received(const Lab& lab) {
+    return link_of(lab.responder, lab.to().name).at("stats64").at("rx").at("packets");
+}
+
 bool receives(const Lab& lab, std::uint64_t frames) {
-    const auto received = [&]() -> std::uint64_t {
-        return link_of(lab.responder, lab.to().name).at("stats64").at("rx").at("packets");
-    };
-    const std::uint64_t before = received();
-    return eventually([&] { return received() >= before + frames; });
+    const std::uint64_t before = received(lab);
+    return eventually([&] { return received(lab) >= before + frames; });
 }
 
 bool feature_on(const Namespace& where, const std::string& interface, const std::string& feature) {

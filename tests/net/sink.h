@@ -70,6 +70,7 @@ class Reflector : public Sink {
 };
 
 // Of the summary's first port unless said otherwise.
+const Json& streams_of(const Json& summary);
 std::uint64_t test_frames(const Json& summary, std::size_t port = 0);
 std::uint64_t answered(const Json& summary, const std::string& kind);
 std::uint64_t passed(const Json& summary, const std::string& reason);
@@ -89,6 +90,15 @@ Json summary_of_stream(const std::string& out);
 // xdp-gen on the tester's port of that number, to the responder's; returns its summary. Expects that it exits with 0.
 Json generate(const Lab& lab, Arguments arguments, std::size_t port = 0);
 std::uint64_t frames_sent(const Json& generated);
+
+// Of what depends on another process's having a CPU at the right moment: on a busy machine it has not each time.
+template <class Run>
+bool once_in_ten(Run run) {
+    for (int i = 0; i < 10; ++i)
+        if (run())
+            return true;
+    return false;
+}
 
 // xdp-gen in the background, until the test has seen enough.
 class Traffic {
@@ -126,7 +136,8 @@ std::size_t count_of(const std::string& text, const std::string& part);
 
 // `ip -d -s -j link show`, one object.
 Json link_of(const Namespace& where, const std::string& interface);
-// Whether so many more frames come to the responder's first port.
+// What the kernel counts as received on the responder's first port; and whether so many more frames come there.
+std::uint64_t received(const Lab& lab);
 bool receives(const Lab& lab, std::uint64_t frames);
 bool feature_on(const Namespace& where, const std::string& interface, const std::string& feature); // as in ethtool -k
 

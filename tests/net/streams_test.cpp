@@ -17,8 +17,6 @@ constexpr const char* gentle_rate = "20000";
 class Streams : public EachEngine {};
 INSTANTIATE_TEST_SUITE_P(Engine, Streams, each_engine, engine_name);
 
-const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
-
 TEST_P(Streams, OfXdpGenArriveWhole) {
     const Lab lab;
     Sink sink(lab, with_engine({"--max-loss", "0"}));

@@ -29,8 +29,6 @@ namespace {
 
 using namespace packet;
 
-const Json& streams_of(const Json& summary) { return summary["ports"][0]["streams"]["list"]; }
-
 std::uint64_t sum_of_streams(const Json& summary, const char* key) {
     std::uint64_t sum = 0;
     for (const Json& stream : streams_of(summary))
@@ -44,11 +42,6 @@ const Json& lost_in(const Json& summary, const std::string& place) {
             if (each["place"] == place)
                 return each;
     throw std::runtime_error("no place " + place + " in " + summary.dump());
-}
-
-std::uint64_t received(const Lab& lab) {
-    return Json::parse(lab.responder.run({"ip", "-s", "-j", "link", "show", "dev", lab.to().name}))
-        .at(0)["stats64"]["rx"]["packets"];
 }
 
 std::uint64_t buffer_errors(const Lab& lab) {
@@ -114,14 +107,10 @@ TEST_P(WatchIperf3, FollowsItBesideItsServer) {
     }
     EXPECT_EQ(test_frames(summary), 0U);
     EXPECT_EQ(lost_in(summary, "wire")["frames"], 0U);
-    // What the server has not read when the client ends, it never reads: the numbers above its highest.
-    std::uint64_t highest = 0, lost = 0;
-    for (const Json& stream : served["end"]["streams"]) {
-        highest += stream["udp"]["packets"].get<std::uint64_t>();
+    std::uint64_t lost = 0;
+    for (const Json& stream : served["end"]["streams"])
         lost += stream["udp"]["lost_packets"].get<std::uint64_t>();
-    }
     EXPECT_EQ(lost_in(summary, "socket")["frames"], lost);
-    EXPECT_EQ(read_by(served) + lost + (sent_by(client) - highest), sent_by(client));
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, WatchIperf3,
