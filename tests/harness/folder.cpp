@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,8 +22,10 @@ Folder::Folder(std::uint64_t octets) : is_mounted_(octets != 0) {
         return;
     // In a mount namespace of this process, of which nothing is left when it ends.
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", path_.c_str(), "tmpfs", 0, ("size=" + std::to_string(octets)).c_str()) != 0)
+        mount("none", path_.c_str(), "tmpfs", 0, ("size=" + std::to_string(octets)).c_str()) != 0) {
+        rmdir(path_.c_str());
         throw std::runtime_error("mount a tmpfs");
+    }
 }
 
 Folder::~Folder() {

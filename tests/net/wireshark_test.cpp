@@ -34,9 +34,8 @@ TEST(Wireshark, ReadsWhatTheCaptureWrites) {
     const Folder folder;
     const std::string name = folder / "a.pcapng";
     Capture capture(name, {}, 60);
-    capture.add_interface({.name = "eth0"}, 1);
-    capture.add_interface(
-        {.name = "eth1", .hardware = "r8169", .filter = "UDP port 9", .speed_bps = 2'500'000'000, .snaplen = 60}, 4);
+    capture.add_interface({.name = "eth0", .hardware = "", .filter = ""}, 1);
+    capture.add_interface({.name = "eth1", .hardware = "r8169", .filter = "UDP port 9", .speed_bps = 2'500'000'000}, 4);
     capture.begin({.hardware = "x86_64", .os = "Linux 6.1", .application = "xdp-sink 1"});
     capture.tap(1, 3).frame(Octets(1514), 1514, 1'700'000'000'123'456'789, "stream 3: late");
     capture.end(std::vector<Capture::Counted>(2));
