@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 
 namespace responder::test {
@@ -188,6 +189,35 @@ TEST(CaptureOfAllTraffic, AlsoWhatPassesUp) {
         EXPECT_EQ(captured_test, test) << mode;
         EXPECT_EQ(captured_passing, passing) << mode;
     }
+}
+
+// A capture that stands still for a while, until the kernel's buffers are full: the gap is said where it is.
+TEST(CaptureOfAllTraffic, SaysHowManyAreMissing) {
+    const Folder folder;
+    const Lab lab;
+    const std::string name = folder / "a.pcapng";
+    PacketSocket sender(lab.tester, "tx1");
+    Sink sink(lab, capture_into(name, {"--pcap-traffic", "all"}));
+    const Octets frame = Ethernet{} / Ipv4{} / Tcp{} / payload(1460);
+    constexpr std::uint64_t before_the_gap = 6000, frames = before_the_gap + 1; // of which 2 MiB a CPU find room
+    sink.process().signal(SIGSTOP);
+    sender.send(frame, before_the_gap);
+    ASSERT_TRUE(eventually([&] { return received(lab) >= before_the_gap; }));
+    sink.process().signal(SIGCONT);
+    ASSERT_TRUE(eventually([&] { return std::filesystem::file_size(name) > 1U << 20; }));
+    sender.send(frame);
+    const Json summary = sink.end();
+    const PcapngFile file = read_pcapng(name);
+    ASSERT_GT(file.packets.size(), 1000U);
+    ASSERT_LT(file.packets.size(), frames);
+    const std::uint64_t lost = frames - file.packets.size();
+    std::uint64_t said = 0; // where frames of several CPUs were missed, in several places
+    for (const PcapngPacket& packet : file.packets)
+        said += packet.lost_before;
+    EXPECT_EQ(said, lost);
+    EXPECT_EQ(file.statistics.at(0).number(7), lost);
+    EXPECT_EQ(summary["capture"]["written_frames"], file.packets.size());
+    EXPECT_EQ(summary["capture"]["lost_frames"], lost);
 }
 
 TEST(CaptureFiles, KeepsTheNewestOfTheirSize) {

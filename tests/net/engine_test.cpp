@@ -8,6 +8,7 @@
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
+#include <bpf/bpf.h>
 #include <gtest/gtest.h>
 
 #include <sched.h>
@@ -105,17 +106,33 @@ int socket_option(const UniqueFd& socket, int option) {
     return value;
 }
 
-// The very sockets of a process.
-std::vector<UniqueFd> xdp_sockets_of(pid_t pid) {
+// The very files of a process.
+std::vector<UniqueFd> files_of(pid_t pid) {
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    std::vector<UniqueFd> sockets;
+    std::vector<UniqueFd> files;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
         const int number = std::stoi(entry.path().filename());
-        UniqueFd own(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), number, 0)));
-        if (own && socket_option(own, SO_DOMAIN) == AF_XDP)
-            sockets.push_back(std::move(own));
+        files.emplace_back(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), number, 0)));
     }
+    return files;
+}
+
+std::vector<UniqueFd> xdp_sockets_of(pid_t pid) {
+    std::vector<UniqueFd> sockets = files_of(pid);
+    std::erase_if(sockets, [](const UniqueFd& file) { return socket_option(file, SO_DOMAIN) != AF_XDP; });
     return sockets;
+}
+
+// Out of the map in which its program finds them: the one of queue 0.
+void take_socket_from(pid_t pid) {
+    for (const UniqueFd& file : files_of(pid)) {
+        bpf_map_info info{};
+        std::uint32_t size = sizeof(info), queue = 0;
+        if (file && bpf_obj_get_info_by_fd(file.get(), &info, &size) == 0 && info.type == BPF_MAP_TYPE_XSKMAP &&
+            bpf_map_delete_elem(file.get(), &queue) == 0)
+            return;
+    }
+    ADD_FAILURE() << "it has no such map";
 }
 
 TEST(Engine, ItsSocketsPollTheirQueuesThemselves) {
@@ -267,6 +284,49 @@ TEST(Engine, AFullRingIsCounted) {
     EXPECT_EQ(of_sockets(summary, "rx_ring_full"), sent - XskSocket::ring_size);
     expect_adds_up(summary);
     EXPECT_EQ(port_of(summary)["streams"]["list"][0]["frames"], XskSocket::ring_size);
+}
+
+TEST(Engine, WhatTheSocketsLoseIsInTheSummaryForPeople) {
+    const Lab lab;
+    Sink sink(lab, af_xdp, {.json = false});
+    sink.process().signal(SIGSTOP);
+    generate(lab, {"--count", "20000", "--rate", "200000"});
+    sink.process().signal(SIGCONT);
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    const std::string out = sink.process().out();
+    EXPECT_TRUE(contains(out, "; read 4,096, lost 15,904\n"
+                              "  sockets lost     ring full (its reader was too slow) 15,904\n"))
+        << out;
+    EXPECT_FALSE(contains(out, "\n  not delivered")) << out;
+}
+
+// Taken out of the map behind the program's back.
+TEST(Engine, WhatNoSocketGetsIsNotDelivered) {
+    const Lab lab;
+    PacketSocket sender(lab.tester, "tx1");
+    const FrameSpec spec = spec_of(lab);
+    for (const bool json : {true, false}) {
+        Sink sink(lab, af_xdp, {.json = json});
+        const std::uint64_t before = received(lab);
+        for (std::uint64_t number = 0; number < 30; ++number)
+            sender.send(build_frame(spec, number));
+        ASSERT_TRUE(eventually([&] { return received(lab) >= before + 30; }));
+        take_socket_from(sink.process().pid());
+        sender.send(build_frame(spec, 30), 70);
+        sink.process().signal(SIGINT);
+        if (json) {
+            const Json summary = sink.wait();
+            EXPECT_EQ(test_frames(summary), 100U);
+            EXPECT_EQ(of_sockets(summary, "received"), 30U);
+            EXPECT_EQ(of_sockets(summary, "not_delivered"), 70U);
+            continue;
+        }
+        EXPECT_EQ(sink.process().wait().code, 0);
+        const std::string out = sink.process().out();
+        EXPECT_TRUE(contains(out, "; read 30, lost 0\n")) << out;
+        EXPECT_TRUE(contains(out, "\n  not delivered    70 test frames that the kernel gave to no socket\n")) << out;
+    }
 }
 
 TEST(Engine, WithoutStreamsItCounts) {

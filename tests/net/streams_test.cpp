@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 namespace responder::test {
 namespace {
 
@@ -221,6 +223,22 @@ TEST_P(Streams, MoreThanTheTableHasPlacesForAreCounted) {
     }
     EXPECT_EQ(followed, 100 * streams_of(summary).size());
     EXPECT_EQ(summary["ports"][0]["streams"]["no_room_frames"], sent - followed);
+}
+
+TEST_P(Streams, MoreThanTheTableHasPlacesForAreInTheSummaryForPeople) {
+    const Lab lab;
+    Sink sink(lab, with_engine({"--streams", "8"}), {.json = false});
+    generate(lab, {"--streams", "100", "--count", "10000", "--rate", gentle_rate});
+    sink.process().signal(SIGINT);
+    EXPECT_EQ(sink.process().wait().code, 0);
+    std::string out = sink.process().out();
+    std::erase(out, ',');
+    std::smatch followed, no_room;
+    ASSERT_TRUE(std::regex_search(out, followed, std::regex("\n  streams +[0-9]+: ([0-9]+) frames "))) << out;
+    ASSERT_TRUE(std::regex_search(
+        out, no_room, std::regex("\n  no room +([0-9]+) frames of more streams than --streams has places for\n")))
+        << out;
+    EXPECT_EQ(std::stoull(followed[1]) + std::stoull(no_room[1]), 10'000U);
 }
 
 TEST_P(Streams, ThousandsOfThem) {
