@@ -66,11 +66,11 @@ TEST(Verdict, WhatTheSocketOnAWatchedPortLosesIsLoss) {
     Sink sink(lab, {"--max-loss", "1%"});
     constexpr std::uint32_t datagrams = 3000;
     for (std::uint32_t number = 1; number <= datagrams; ++number) {
-        Bytes data(1000);
+        Octets data(1000);
         const std::uint32_t words[] = {htonl(number / 1000), htonl(number % 1000 * 1000), htonl(number)};
         std::memcpy(data.data(), words, sizeof(words));
         send_to(sender, "192.0.2.2", 5201, data);
-        send_to(sender, "192.0.2.2", 7000, Bytes(1000));
+        send_to(sender, "192.0.2.2", 7000, Octets(1000));
     }
     const Json summary = sink.end(SIGINT, exit_verdict_fail);
     const Json& conditions = summary["verdict"]["conditions"];

@@ -493,7 +493,7 @@ TEST(Watch, OfWhatIsFollowedTheLaterFragmentsAreNotMissing) {
     Sink sink(lab, {});
     std::uint32_t number = 0;
     ASSERT_TRUE(eventually([&] {
-        Bytes data(4000);
+        Octets data(4000);
         const std::uint32_t words[] = {htonl(++number / 1000), htonl(number % 1000 * 1000), htonl(number)};
         std::memcpy(data.data(), words, sizeof(words));
         send_to(sender, "192.0.2.2", 5201, data);
