@@ -57,13 +57,14 @@ INSTANTIATE_TEST_SUITE_P(
              "exactly"}),
     [](const auto& test) { return test.param.name; });
 
-// The numbers are all seen by the program; half of them then find no room, and a stranger's socket loses as well.
+// The program sees the numbers; most of them then find no room, and a stranger's socket loses as well.
 TEST(Verdict, WhatTheSocketOnAWatchedPortLosesIsLoss) {
     const Lab lab({.addresses = true});
     const UniqueFd server = udp_socket(lab.responder, "192.0.2.2", 5201);
     const UniqueFd stranger = udp_socket(lab.responder, "192.0.2.2", 7000);
     const UniqueFd sender = udp_socket(lab.tester, "192.0.2.1", 0);
-    Sink sink(lab, {"--max-loss", "1%"});
+    ASSERT_EQ(ping(lab.tester, "192.0.2.2", 1), 1U); // so that no datagram waits for ARP
+    Sink sink(lab, {"--max-loss", "50%"});
     constexpr std::uint32_t datagrams = 3000;
     for (std::uint32_t number = 1; number <= datagrams; ++number) {
         Octets data(1000);
@@ -77,14 +78,15 @@ TEST(Verdict, WhatTheSocketOnAWatchedPortLosesIsLoss) {
     ASSERT_EQ(conditions.size(), 2U) << summary["verdict"];
     EXPECT_EQ(conditions[0]["holds"], true) << summary["verdict"];
     EXPECT_EQ(conditions[1]["holds"], false) << summary["verdict"];
-    EXPECT_EQ(conditions[1]["wanted"], "sockets on watched ports: at most 1% dropped");
+    EXPECT_EQ(conditions[1]["wanted"], "sockets on watched ports: at most 50% dropped");
     std::uint64_t left = 0;
     const timeval no_time{.tv_sec = 0, .tv_usec = 1000};
     ASSERT_EQ(setsockopt(server.get(), SOL_SOCKET, SO_RCVTIMEO, &no_time, sizeof(no_time)), 0);
     while (!receive_from(server).empty())
         ++left;
     const Json& socket = summary["lost_where"].at(1);
-    EXPECT_EQ(socket["frames"], datagrams - left);
+    const std::uint64_t came = summary["ports"][0]["streams"]["list"].at(0)["frames"];
+    EXPECT_EQ(socket["frames"], came - left);
     EXPECT_GT(socket["all_sockets_frames"], socket["frames"]) << "the stranger's are no loss of the test";
 }
 
