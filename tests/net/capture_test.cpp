@@ -327,7 +327,7 @@ TEST(CaptureToStandardOutput, AReaderThatIsGoneIsNoMatterOfTheMeasurement) {
 TEST(CaptureToStandardOutput, ThatIsClosedIsRefused) {
     const Lab lab;
     expect_refused(lab, capture_into("-"), exit_io, {"--pcap: standard output is closed"},
-                   {.process = {.out = Process::Output::closed}});
+                   {.process = {.out = Process::Output::closed}, .json = false});
 }
 
 TEST(CaptureRefused, AFileThatCannotBeMade) {
