@@ -132,6 +132,9 @@ std::string option_text(const sink_flow_key& key, bool other_mac, const match_cf
         return address_option(key, match);
     case SINK_OTHER_IP:
         return "--all";
+    case SINK_NOT_ALLOWED:
+    case SINK_FROM_REFLECTOR:
+        return fmt::format("--allow {}", address_text(key, key.source));
     default:
         return "";
     }

@@ -24,6 +24,10 @@ struct Slot {
 };
 
 constexpr bool is_size(std::uint32_t slot) { return slot < SINK_SIZE_END; }
+// That no sink counts in.
+constexpr bool is_reflectors(std::uint32_t slot) {
+    return (slot >= SINK_STAMP_REPLY && slot < SINK_ANSWER_END) || slot >= SINK_GROUP;
+}
 constexpr bool is_answer(std::uint32_t slot) { return slot >= SINK_ANSWER_FIRST && slot < SINK_ANSWER_END; }
 
 class SinkCheck {

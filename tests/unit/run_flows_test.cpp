@@ -89,6 +89,14 @@ TEST(DescribeFlow, LaterFragmentsOfWhatIsFollowedAreNotMissing) {
         "the stack");
 }
 
+TEST(DescribeFlow, WhatTheReflectorRefuses) {
+    EXPECT_EQ(describe_flow(udp4(SINK_NOT_ALLOWED, 7), 10, own),
+              "udp 16.0.0.1 to 48.0.0.1:7, 10 fps: add --allow 16.0.0.1");
+    EXPECT_EQ(describe_flow(udp4(SINK_FROM_REFLECTOR, 7), 10, own),
+              "udp 16.0.0.1 to 48.0.0.1:7, 10 fps: add --allow 16.0.0.1");
+    EXPECT_EQ(describe_flow(udp4(SINK_GROUP, 7), 10, own), "udp 16.0.0.1 to 48.0.0.1:7, 10 fps");
+}
+
 TEST(DescribeFlow, OtherMac) {
     const std::string text = describe_flow(to_mac(udp4(SINK_OTHER_MAC, 9), other), 10, own);
     EXPECT_EQ(text, "udp 16.0.0.1 to 48.0.0.1:9, 10 fps: add --promisc (sent to MAC 02:00:00:00:00:03)");
