@@ -27,7 +27,7 @@ const Ethernet turned{.destination = tester_mac, .source = own_mac};
 Sink::Options at_the_tester(const Lab& lab) { return {.interfaces = {lab.from().name}, .where = &lab.tester}; }
 
 TEST(ReflectNet, AllThatIsSentComesBackInOrder) {
-    const Lab lab({.queues = 2, .pass = false});
+    const Lab lab({.pass = false}); // one queue: over two, a stream's order would not be known
     Reflector reflector(lab, {});
     Sink returned(lab, {"--all"}, at_the_tester(lab));
     const std::uint64_t sent = frames_sent(generate(
@@ -40,10 +40,10 @@ TEST(ReflectNet, AllThatIsSentComesBackInOrder) {
     const Json& streams = near["ports"][0]["streams"]["list"];
     EXPECT_EQ(streams.size(), 16U);
     for (const Json& stream : streams) {
-        EXPECT_EQ(stream["frames"], sent / 16);
-        EXPECT_EQ(stream["lost"], 0);
-        EXPECT_EQ(stream["late"], 0);
-        EXPECT_EQ(stream["duplicate"], 0);
+        EXPECT_EQ(stream.at("frames"), sent / 16);
+        EXPECT_EQ(stream.at("lost"), 0);
+        EXPECT_EQ(stream.at("late"), 0);
+        EXPECT_EQ(stream.at("duplicate"), 0);
     }
 }
 
