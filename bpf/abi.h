@@ -84,6 +84,13 @@ struct watch_port {
 
 enum { WATCH_PORTS = 16 };
 
+/* The address of the test, for which ARP, ND and ping are answered (bpf/respond/address.h). */
+struct answer_cfg {
+	__u8 v4, v6;            /* it is set */
+	__be32 address4;
+	__be32 address6[4];
+};
+
 struct sink_cfg {
 	struct match_cfg match;
 	__u8 multi_buffer;      /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
@@ -94,9 +101,7 @@ struct sink_cfg {
 	struct watch_port watch[WATCH_PORTS];
 	__u8 histograms;        /* streams have histograms */
 	__u8 clocks_in_step;    /* a transit time is a delay */
-	__u8 answer4, answer6;  /* an address of the test is set: answer ARP, ND and ping for it */
-	__be32 address4;
-	__be32 address6[4];
+	struct answer_cfg answer;
 	__u8 exact_arrival;     /* the time of all that goes to a socket is CLOCK_TAI, for a capture */
 	__u32 copy_passed;      /* of what passes up, copy so many octets for a capture; 0: nothing */
 };
@@ -164,9 +169,7 @@ struct passed_frame {
 	X(OTHER_VLAN, "other_vlan", "test traffic, other VLAN") \
 	X(OTHER_ADDRESS, "other_address", "test traffic, other IP address")
 
-/*
- * Why the reflector returned nothing to a frame that asks for it. X(identifier, key in JSON, text for people)
- */
+/* Why the reflector returned nothing to a frame that asks for it. X(identifier, key in JSON, text for people) */
 #define REFLECT_REASONS(X) \
 	X(GROUP, "group_address", "test traffic, to a broadcast or multicast address") \
 	X(SOURCE_MAC, "source_mac", "test traffic, from a MAC address that no station has") \

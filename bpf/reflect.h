@@ -11,9 +11,7 @@
 
 #include "match.h"
 #include "reflect_abi.h"
-#include "respond/arp.h"
-#include "respond/echo.h"
-#include "respond/nd.h"
+#include "respond/address.h"
 #include "respond/oam.h"
 #include "respond/stamp.h"
 #include "rewrite.h"
@@ -371,31 +369,6 @@ static __always_inline __u32 reflect_ping(const struct frame *f, struct span s, 
 	return respond_echo6(f, s, address6, own_mac) ? SINK_PING_REPLY : SINK_ICMP;
 }
 
-/* For the address of the test, in the VLANs of the test only: the slot, or `slot` as it was. */
-static __always_inline __u32 reflect_address(const struct frame *f, struct span s, __u32 slot,
-					     const volatile struct reflect_cfg *cfg, const __u8 *own_mac)
-{
-	__be32 address6[4];
-
-	if (!match_tags(f, s, &cfg->match))
-		return slot;
-	if (cfg->answer4) {
-		if (slot == SINK_ARP && respond_arp(f, s, cfg->address4, own_mac))
-			return SINK_ARP_REPLY;
-		if (slot == SINK_ICMP && respond_echo4(f, s, cfg->address4, own_mac))
-			return SINK_PING_REPLY;
-	}
-	if (cfg->answer6) {
-		for (int i = 0; i < 4; i++)
-			address6[i] = cfg->address6[i];
-		if (slot == SINK_ND && respond_nd(f, s, address6, own_mac))
-			return SINK_ND_REPLY;
-		if (slot == SINK_ICMP && respond_echo6(f, s, address6, own_mac))
-			return SINK_PING_REPLY;
-	}
-	return slot;
-}
-
 /* Never returned, whatever is said; 0: not of that kind. */
 static __always_inline __u32 reflect_control(const struct frame *f, struct span s)
 {
@@ -445,13 +418,16 @@ static __always_inline __u32 reflect_frame(const struct frame *f, struct span s,
 	__u32 slot = reflect_control(f, s);
 	enum reflect_request request;
 
-	if (!slot) {
-		request = reflect_request(f, s, cfg);
-		if (request)
-			return reflect_answer(f, s, request, cfg, live, own_mac);
-		slot = f->fault ? (f->fault == PARSE_MALFORMED ? SINK_MALFORMED : SINK_TOO_DEEP) : (__u32)match_reason(f);
-	}
-	return cfg->answer4 || cfg->answer6 ? reflect_address(f, s, slot, cfg, own_mac) : slot;
+	if (cfg->answer.v4 || cfg->answer.v6)
+		slot = respond_address(f, s, slot, &cfg->answer, &cfg->match, own_mac);
+	if (slot)
+		return slot;
+	request = reflect_request(f, s, cfg);
+	if (request)
+		return reflect_answer(f, s, request, cfg, live, own_mac);
+	if (f->fault)
+		return f->fault == PARSE_MALFORMED ? SINK_MALFORMED : SINK_TOO_DEEP;
+	return (__u32)match_reason(f);
 }
 
 #endif

@@ -58,9 +58,7 @@ struct reflect_cfg {
 	__u16 oam_mep;                  /* our id in synthetic loss replies */
 	__u8 icmp;                      /* ping is answered, to any address */
 	__u8 multi_buffer;              /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
-	__u8 answer4, answer6;          /* an address of the test is set: answer ARP, ND and ping for it */
-	__be32 address4;
-	__be32 address6[4];
+	struct answer_cfg answer;
 };
 
 struct reflect_live {

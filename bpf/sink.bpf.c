@@ -11,9 +11,7 @@
 #include "counters.h"
 #include "match.h"
 #include "parse.h"
-#include "respond/arp.h"
-#include "respond/echo.h"
-#include "respond/nd.h"
+#include "respond/address.h"
 
 const volatile struct sink_cfg sink_cfg;
 
@@ -51,31 +49,6 @@ static __always_inline __u64 frame_length(struct xdp_md *ctx, struct span s)
 	return sink_cfg.multi_buffer ? bpf_xdp_get_buff_len(ctx) : (__u64)(s.end - s.data);
 }
 
-/* The slot of an answered frame, or `slot` as it was. An address of the test is in the VLANs of the test only. */
-static __always_inline __u32 answer(const struct frame *f, struct span s, __u32 slot)
-{
-	const __u8 *own_mac = sink_own_mac.bytes;
-	__be32 address6[4];
-
-	if (!match_tags(f, s, &sink_cfg.match))
-		return slot;
-	if (sink_cfg.answer4) {
-		if (slot == SINK_ARP && respond_arp(f, s, sink_cfg.address4, own_mac))
-			return SINK_ARP_REPLY;
-		if (respond_echo4(f, s, sink_cfg.address4, own_mac))
-			return SINK_PING_REPLY;
-	}
-	if (sink_cfg.answer6) {
-		for (int i = 0; i < 4; i++)
-			address6[i] = sink_cfg.address6[i];
-		if (slot == SINK_ND && respond_nd(f, s, address6, own_mac))
-			return SINK_ND_REPLY;
-		if (respond_echo6(f, s, address6, own_mac))
-			return SINK_PING_REPLY;
-	}
-	return slot;
-}
-
 /* UDP that passes, to a watched port: as far as a socket of this machine may get it. */
 static __always_inline int is_watched(const struct frame *f, struct span s)
 {
@@ -106,8 +79,8 @@ static __always_inline int sink_judge(struct xdp_md *ctx, int to_socket)
 	asm volatile("" ::: "memory");
 	s = frame_span(ctx);
 	slot = match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes);
-	if (sink_cfg.answer4 || sink_cfg.answer6)
-		slot = answer(f, s, slot);
+	if (sink_cfg.answer.v4 || sink_cfg.answer.v6)
+		slot = respond_address(f, s, slot, &sink_cfg.answer, &sink_cfg.match, sink_own_mac.bytes);
 	if (sink_cfg.stream_slots && !over &&
 	    (slot == MATCH_TEST ? !to_socket : slot == SINK_UDP && is_watched(f, s)))
 		follow = SINK_FOLLOW;
@@ -148,7 +121,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 
 	if (unlikely(match_frame(f, s, &sink_cfg.match, sink_own_mac.bytes) != MATCH_TEST))
 		return SINK_NOT_PLAIN;
-	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer4 || sink_cfg.answer6))
+	if (f->protocol != IPPROTO_UDP && (sink_cfg.answer.v4 || sink_cfg.answer.v6))
 		return SINK_NOT_PLAIN; /* a ping may be test traffic, under --all, and is answered all the same */
 	keep_pointer(ctx); /* clang would make one address of its fields' for several callers, which the verifier refuses */
 	queue = ctx->rx_queue_index;

@@ -19,9 +19,6 @@ namespace responder {
 
 namespace {
 
-// RFC 2544 appendix C.2.2 as corrected by RFC 6815 section 4.2, and RFC 5180 section 8 with its erratum.
-constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
-
 std::uint16_t parse_ethertype(const std::string& text) {
     const bool hex = text.starts_with("0x") || text.starts_with("0X");
     const char* const last = text.data() + text.size();
@@ -127,6 +124,16 @@ void collect(std::vector<std::string>& texts, const Item (&list)[size], std::uin
 }
 
 } // namespace
+
+answer_cfg to_answer_cfg(const std::vector<Prefix>& addresses) {
+    answer_cfg cfg{};
+    for (const Prefix& address : addresses) {
+        const bool v4 = address.family == AF_INET;
+        (v4 ? cfg.v4 : cfg.v6) = 1;
+        std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
+    }
+    return cfg;
+}
 
 match_prefix4 to_match_prefix4(const Prefix& prefix) {
     match_prefix4 result{};

@@ -57,6 +57,12 @@ void append_prefix(std::string_view option, const std::string& text, match_prefi
                    std::uint8_t& count4, match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t& count6);
 void append_source_mac(const char* option, const std::string& text, match_mac (&list)[MATCH_MACS], std::uint8_t& count);
 
+// RFC 2544 appendix C.2.2 as corrected by RFC 6815 section 4.2, and RFC 5180 section 8 with its erratum.
+inline constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
+
+// At most one address of each family.
+answer_cfg to_answer_cfg(const std::vector<Prefix>& addresses);
+
 match_prefix4 to_match_prefix4(const Prefix& prefix);
 match_prefix6 to_match_prefix6(const Prefix& prefix);
 

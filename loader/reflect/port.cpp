@@ -21,11 +21,7 @@ class ReflectPort::Program final : public PortProgram {
         reflect_cfg& cfg = const_cast<reflect_cfg&>(const_cast<const reflect_cfg&>(skeleton_->rodata->reflect_cfg));
         cfg = options.program;
         cfg.multi_buffer = multi_buffer;
-        for (const Prefix& address : options.addresses) {
-            const bool v4 = address.family == AF_INET;
-            (v4 ? cfg.answer4 : cfg.answer6) = 1;
-            std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
-        }
+        cfg.answer = to_answer_cfg(options.addresses);
         std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
         bpf_map__set_max_entries(skeleton_->maps.sink_queues, 2 * port.queues_possible());
     }

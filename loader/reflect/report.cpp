@@ -67,82 +67,56 @@ void ReflectText::summary(const ReflectRun& run) {
     write();
 }
 
-void ReflectJson::write() {
-    write_all(STDOUT_FILENO, json_.text());
-    write_all(STDOUT_FILENO, "\n");
-}
-
-void ReflectJson::begin_event(std::string_view event) {
-    json_.clear();
-    json_.begin_object();
-    json_.member("event", event);
-    put_time(json_, "time", std::chrono::system_clock::now());
-}
-
 void ReflectJson::start(const ReflectOptions& options, std::span<const ReflectPort> ports) {
-    if (!stream_)
+    if (!output_.is_stream())
         return;
-    begin_event("start");
-    put_run(json_, options, program);
-    json_.begin_array("ports");
+    JsonWriter& json = output_.begin_event("start");
+    put_run(json, options, program);
+    json.begin_array("ports");
     for (const ReflectPort& port : ports) {
-        json_.begin_object();
-        put_port(json_, port);
-        json_.end_object();
+        json.begin_object();
+        put_port(json, port);
+        json.end_object();
     }
-    json_.end_array();
-    json_.end_object();
-    write();
+    json.end_array();
+    output_.end();
 }
 
 void ReflectJson::interval(const ReflectPort& port, const CountedInterval& interval,
                            std::optional<std::chrono::duration<double>>) {
-    if (!stream_)
+    if (!output_.is_stream())
         return;
     const Traffic test = test_traffic(interval.slots);
-    begin_event("interval");
-    json_.member("interface", port.netdev().name());
-    json_.member("elapsed_seconds", port.elapsed().count());
-    json_.member("interval_seconds", interval.time.count());
-    put_frames_and_bytes(json_, test);
-    put_rates(json_, test, interval.time, port.speed_bps());
-    json_.member("answered_frames", answered_traffic(interval.slots).frames);
-    json_.member("passed_frames", passed_traffic(interval.slots).frames);
-    json_.member("refused_frames", dropped_traffic(interval.slots).frames);
-    json_.member("nic_missed", interval.missed);
-    json_.end_object();
-    write();
+    JsonWriter& json = output_.begin_event("interval");
+    json.member("interface", port.netdev().name());
+    json.member("elapsed_seconds", port.elapsed().count());
+    json.member("interval_seconds", interval.time.count());
+    put_frames_and_bytes(json, test);
+    put_rates(json, test, interval.time, port.speed_bps());
+    json.member("answered_frames", answered_traffic(interval.slots).frames);
+    json.member("passed_frames", passed_traffic(interval.slots).frames);
+    json.member("refused_frames", dropped_traffic(interval.slots).frames);
+    json.member("nic_missed", interval.missed);
+    output_.end();
 }
 
 void ReflectJson::event(const Port& port, std::string_view text) {
-    if (!stream_)
-        return;
-    begin_event("link");
-    json_.member("interface", port.netdev().name());
-    json_.member("text", text);
-    json_.end_object();
-    write();
+    output_.text_event("link", port.netdev().name(), text);
 }
 
 void ReflectJson::summary(const ReflectRun& run) {
-    if (stream_) {
-        begin_event("summary");
-    } else {
-        json_.clear();
-        json_.begin_object();
-    }
-    put_run(json_, run.options, program);
-    put_ending(json_, run.started, run.ended, run.ended_by, run.duration);
-    json_.begin_array("ports");
+    JsonWriter& json = output_.begin_summary();
+    put_run(json, run.options, program);
+    put_ending(json, run.started, run.ended, run.ended_by, run.duration);
+    json.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
-        json_.begin_object();
-        put_port_summary(json_, run.ports[i], run.books[i]);
-        json_.end_object();
+        json.begin_object();
+        put_port_summary(json, run.ports[i], run.books[i]);
+        json.end_object();
     }
-    json_.end_array();
-    json_.member("exit_code", static_cast<int>(run.exit_code));
-    json_.end_object();
-    write();
+    json.end_array();
+    json.member("exit_code", static_cast<int>(run.exit_code));
+    output_.end();
 }
 
 } // namespace responder

@@ -57,7 +57,7 @@ class ReflectText final : public ReflectReporter {
 class ReflectJson final : public ReflectReporter {
   public:
     // `stream`: a line for each event; otherwise one document at the end.
-    explicit ReflectJson(bool stream) : stream_(stream) {}
+    explicit ReflectJson(bool stream) : output_(stream) {}
     void start(const ReflectOptions& options, std::span<const ReflectPort> ports) override;
     void interval(const ReflectPort& port, const CountedInterval& interval,
                   std::optional<std::chrono::duration<double>> left) override;
@@ -65,11 +65,7 @@ class ReflectJson final : public ReflectReporter {
     void summary(const ReflectRun& run) override;
 
   private:
-    void begin_event(std::string_view event);
-    void write();
-
-    bool stream_;
-    JsonWriter json_;
+    JsonOutput output_;
 };
 
 } // namespace responder

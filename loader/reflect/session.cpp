@@ -22,9 +22,6 @@ using namespace std::chrono_literals;
 // The clock's error grows, and addresses come and go.
 constexpr auto look_period = 1s;
 
-// RFC 2544 appendix C.2.2 as corrected by RFC 6815, RFC 5180 section 8: testers have no others by default.
-constexpr std::string_view benchmark_networks[] = {"198.18.0.0/15", "2001:2::/48"};
-
 unsigned length_of(const sockaddr& mask) {
     unsigned length = 0;
     for (const std::uint8_t octet : IpAddress::from(mask).bytes)

@@ -2,8 +2,9 @@
 
 #include "loader/reflect/stamp_state.h"
 
+#include "loader/clock.h"
+
 #include <arpa/inet.h>
-#include <sys/timex.h>
 
 #include <algorithm>
 
@@ -27,11 +28,9 @@ std::uint16_t error_estimate(bool synchronised, stamp_format format, std::chrono
 }
 
 stamp_clock read_stamp_clock(stamp_format format) noexcept {
-    timex state{};
-    const bool synchronised = adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
-    const auto error = std::chrono::microseconds(state.maxerror);
-    return {.from_tai_s = format == STAMP_NTP ? ntp_epoch_s - state.tai : 0,
-            .error_estimate = htons(error_estimate(synchronised, format, error)),
+    const ClockState state = clock_state();
+    return {.from_tai_s = format == STAMP_NTP ? ntp_epoch_s - state.tai_offset_s : 0,
+            .error_estimate = htons(error_estimate(state.synchronised, format, state.maximum_error)),
             .format = static_cast<__u16>(format),
             .zero = 0};
 }

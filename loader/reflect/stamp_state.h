@@ -15,7 +15,7 @@ namespace responder {
 // error as multiplier times 2^scale in 2^-32 s, rounded up; the multiplier is never 0. In host order.
 std::uint16_t error_estimate(bool synchronised, stamp_format format, std::chrono::microseconds error) noexcept;
 
-// By adjtimex(2). Where the kernel does not know TAI's offset, its CLOCK_TAI is UTC, and so is PTP's format here.
+// Where the kernel does not know TAI's offset, PTP's format is UTC here.
 stamp_clock read_stamp_clock(stamp_format format) noexcept;
 
 } // namespace responder

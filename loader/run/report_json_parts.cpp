@@ -7,6 +7,8 @@
 #include "loader/run/report_parts.h"
 #include "loader/wire.h"
 
+#include <unistd.h>
+
 namespace responder {
 
 namespace {
@@ -42,6 +44,38 @@ std::string_view cause_name(Outage::Cause cause) {
 }
 
 } // namespace
+
+JsonWriter& JsonOutput::begin_event(std::string_view event) {
+    json_.clear();
+    json_.begin_object();
+    json_.member("event", event);
+    put_time(json_, "time", std::chrono::system_clock::now());
+    return json_;
+}
+
+JsonWriter& JsonOutput::begin_summary() {
+    if (stream_)
+        return begin_event("summary");
+    json_.clear();
+    json_.begin_object();
+    return json_;
+}
+
+void JsonOutput::end() {
+    json_.end_object();
+    write_all(STDOUT_FILENO, json_.text());
+    write_all(STDOUT_FILENO, "\n");
+}
+
+void JsonOutput::text_event(std::string_view event, std::string_view interface, std::string_view text) {
+    if (!stream_)
+        return;
+    begin_event(event);
+    if (!interface.empty())
+        json_.member("interface", interface);
+    json_.member("text", text);
+    end();
+}
 
 void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time) {
     char room[32];

@@ -48,7 +48,28 @@ void print_books(Buffer& buffer, const CountingPort& port, const Books& books, s
 void print_rate_headings(Buffer& buffer);
 void print_rate_columns(Buffer& buffer, const Rates& rates, std::uint64_t speed_bps);
 
-// ---- JSON: members of an object that is open ----
+// ---- JSON ----
+
+// To stdout: one document at the end, or with --json-stream a line for each event.
+class JsonOutput {
+  public:
+    explicit JsonOutput(bool stream) : stream_(stream) {}
+    bool is_stream() const noexcept { return stream_; }
+
+    // An object that is open. Of an event, only in a stream.
+    JsonWriter& begin_event(std::string_view event);
+    JsonWriter& begin_summary();
+    void end(); // closes it and writes it
+
+    // A whole event of a stream, else nothing. `interface`: empty where it is of none.
+    void text_event(std::string_view event, std::string_view interface, std::string_view text);
+
+  private:
+    bool stream_;
+    JsonWriter json_;
+};
+
+// Members of an object that is open.
 
 void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time);
 void put_frames_and_bytes(JsonWriter& json, const Traffic& traffic);

@@ -5,8 +5,6 @@
 #include "loader/clock.h"
 #include "loader/figures.h"
 
-#include <sys/timex.h>
-
 #include <algorithm>
 
 namespace responder {
@@ -22,9 +20,9 @@ ClockFloor measure_clock() {
             floor.reading = std::min(floor.reading, std::chrono::nanoseconds(now - before));
         before = now;
     }
-    timex state{};
-    floor.synchronised = adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
-    floor.maximum_error = std::chrono::microseconds(state.maxerror);
+    const ClockState state = clock_state();
+    floor.synchronised = state.synchronised;
+    floor.maximum_error = state.maximum_error;
     return floor;
 }
 

@@ -74,11 +74,7 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     sink_cfg& cfg = const_cast<sink_cfg&>(const_cast<const sink_cfg&>(skeleton_->rodata->sink_cfg));
     cfg.match = port.match();
     cfg.multi_buffer = multi_buffer;
-    for (const Prefix& address : options.addresses) {
-        const bool v4 = address.family == AF_INET;
-        (v4 ? cfg.answer4 : cfg.answer6) = 1;
-        std::memcpy(v4 ? &cfg.address4 : cfg.address6, address.bytes.data(), v4 ? 4 : 16);
-    }
+    cfg.answer = to_answer_cfg(options.addresses);
     std::copy(port.mac().bytes.begin(), port.mac().bytes.end(), skeleton_->bss->sink_own_mac.bytes);
     bpf_map__set_max_entries(skeleton_->maps.sink_queues, 2 * port.queues_possible());
     const unsigned tables = stream_tables(options, mode, port.queues_possible());

@@ -81,7 +81,7 @@ class TextReporter final : public Reporter {
 class JsonReporter final : public Reporter {
   public:
     // `stream`: a line for each event; otherwise one document at the end.
-    explicit JsonReporter(bool stream) : stream_(stream) {}
+    explicit JsonReporter(bool stream) : output_(stream) {}
     void start(const SinkOptions& options, std::span<const SinkPort> ports) override;
     void interval(std::span<const IntervalReport> reports) override;
     void event(const Port& port, std::string_view text) override;
@@ -89,11 +89,7 @@ class JsonReporter final : public Reporter {
     void summary(const RunReport& run) override;
 
   private:
-    void begin_event(std::string_view event);
-    void write();
-
-    bool stream_;
-    JsonWriter json_;
+    JsonOutput output_;
 };
 
 } // namespace responder

@@ -209,116 +209,83 @@ void put_capture(JsonWriter& json, const CaptureFigures& capture) {
 
 } // namespace
 
-void JsonReporter::write() {
-    write_all(STDOUT_FILENO, json_.text());
-    write_all(STDOUT_FILENO, "\n");
-}
-
-void JsonReporter::begin_event(std::string_view event) {
-    json_.clear();
-    json_.begin_object();
-    json_.member("event", event);
-    put_time(json_, "time", std::chrono::system_clock::now());
-}
-
 void JsonReporter::start(const SinkOptions& options, std::span<const SinkPort> ports) {
-    if (!stream_)
+    if (!output_.is_stream())
         return;
-    begin_event("start");
-    put_run(json_, options, program);
-    json_.member("watches", describe(options.watches));
-    json_.begin_array("ports");
+    JsonWriter& json = output_.begin_event("start");
+    put_run(json, options, program);
+    json.member("watches", describe(options.watches));
+    json.begin_array("ports");
     for (const SinkPort& port : ports) {
-        json_.begin_object();
-        put_port(json_, port);
-        json_.end_object();
+        json.begin_object();
+        put_port(json, port);
+        json.end_object();
     }
-    json_.end_array();
-    json_.end_object();
-    write();
+    json.end_array();
+    output_.end();
 }
 
 void JsonReporter::interval(std::span<const IntervalReport> reports) {
-    if (!stream_)
+    if (!output_.is_stream())
         return;
     for (const IntervalReport& report : reports) {
         const SinkPort::Interval& interval = report.interval;
         const Traffic test = test_traffic(interval.slots);
-        begin_event("interval");
-        json_.member("interface", report.port.netdev().name());
-        json_.member("elapsed_seconds", report.port.elapsed().count());
-        json_.member("interval_seconds", interval.time.count());
-        put_frames_and_bytes(json_, test);
-        put_rates(json_, test, interval.time, report.port.speed_bps());
-        json_.member("answered_frames", answered_traffic(interval.slots).frames);
-        json_.member("passed_frames", passed_traffic(interval.slots).frames);
-        json_.member("nic_missed", interval.missed);
+        JsonWriter& json = output_.begin_event("interval");
+        json.member("interface", report.port.netdev().name());
+        json.member("elapsed_seconds", report.port.elapsed().count());
+        json.member("interval_seconds", interval.time.count());
+        put_frames_and_bytes(json, test);
+        put_rates(json, test, interval.time, report.port.speed_bps());
+        json.member("answered_frames", answered_traffic(interval.slots).frames);
+        json.member("passed_frames", passed_traffic(interval.slots).frames);
+        json.member("nic_missed", interval.missed);
         if (report.port.sockets_obtained())
-            json_.member("socket_lost", interval.socket_lost);
+            json.member("socket_lost", interval.socket_lost);
         if (interval.lost)
-            json_.member("lost", *interval.lost);
-        json_.end_object();
-        write();
+            json.member("lost", *interval.lost);
+        output_.end();
     }
 }
 
 void JsonReporter::event(const Port& port, std::string_view text) {
-    if (!stream_)
-        return;
-    begin_event("link");
-    json_.member("interface", port.netdev().name());
-    json_.member("text", text);
-    json_.end_object();
-    write();
+    output_.text_event("link", port.netdev().name(), text);
 }
 
-void JsonReporter::capture_over(std::string_view text) {
-    if (!stream_)
-        return;
-    begin_event("capture");
-    json_.member("text", text);
-    json_.end_object();
-    write();
-}
+void JsonReporter::capture_over(std::string_view text) { output_.text_event("capture", {}, text); }
 
 void JsonReporter::summary(const RunReport& run) {
-    if (stream_) {
-        begin_event("summary");
-    } else {
-        json_.clear();
-        json_.begin_object();
-    }
-    put_run(json_, run.options, program);
-    json_.member("watches", describe(run.options.watches));
-    put_ending(json_, run.started, run.ended, run.ended_by, run.duration);
-    json_.begin_array("ports");
+    JsonWriter& json = output_.begin_summary();
+    put_run(json, run.options, program);
+    json.member("watches", describe(run.options.watches));
+    put_ending(json, run.started, run.ended, run.ended_by, run.duration);
+    json.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
-        json_.begin_object();
-        put_port_summary(json_, run.ports[i], run.books[i], run);
-        json_.end_object();
+        json.begin_object();
+        put_port_summary(json, run.ports[i], run.books[i], run);
+        json.end_object();
     }
-    json_.end_array();
+    json.end_array();
     if (run.stack)
-        put_losses(json_, loss_places_behind(*run.stack));
+        put_losses(json, loss_places_behind(*run.stack));
     if (run.capture != nullptr)
-        put_capture(json_, *run.capture);
+        put_capture(json, *run.capture);
     if (run.verdict) {
-        json_.begin_object("verdict");
-        json_.member("result", run.verdict->pass() ? "PASS" : "FAIL");
-        json_.begin_array("conditions");
+        json.begin_object("verdict");
+        json.member("result", run.verdict->pass() ? "PASS" : "FAIL");
+        json.begin_array("conditions");
         for (const Condition& condition : run.verdict->conditions) {
-            json_.begin_object();
-            json_.member("wanted", condition.wanted);
-            json_.member("measured", condition.measured);
-            json_.member("holds", condition.holds);
-            json_.end_object();
+            json.begin_object();
+            json.member("wanted", condition.wanted);
+            json.member("measured", condition.measured);
+            json.member("holds", condition.holds);
+            json.end_object();
         }
-        json_.end_array();
-        json_.end_object();
+        json.end_array();
+        json.end_object();
     }
-    json_.member("exit_code", static_cast<int>(run.exit_code));
-    json_.end_object();
-    write();
+    json.member("exit_code", static_cast<int>(run.exit_code));
+    output_.end();
 }
 
 } // namespace responder

@@ -34,7 +34,6 @@ struct Case {
     Kind kind;
     Octets frame;
     std::uint32_t slot;
-    bool demanded = true;
 };
 
 std::vector<Case> cases() {

@@ -2,6 +2,7 @@
 
 #include "tests/bpf/reflect_check.h"
 
+#include "loader/clock.h"
 #include "tests/harness/reflect_native.h"
 
 #include <gtest/gtest.h>
@@ -9,19 +10,12 @@
 #include <linux/if_ether.h>
 
 #include <algorithm>
-#include <ctime>
 
 namespace responder::test {
 
 namespace {
 
 constexpr std::size_t stamp_t3 = 4, stamp_t2 = 16, dmm_t2 = 12, dmm_t3 = 20, time_octets = 8, slr_count = 16;
-
-std::uint64_t tai_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_TAI, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // Where the UDP payload or the OAM frame lies: the reply is as long as the request, and its headers are plain.
 std::size_t behind_tags(const Octets& frame) {
@@ -73,7 +67,7 @@ ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
     }
 
     Octets native = frame, mine = run.out;
-    reflect_native_state state{.now_ns = tai_ns(), .number = 0, .losses = 0};
+    reflect_native_state state{.now_ns = clock_now_ns(CLOCK_TAI), .number = 0, .losses = 0};
     const std::uint32_t native_slot = reflect_native_run(native.data(), native.size(), native.size(), &program_.cfg(),
                                                          &program_->bss->reflect_live, &state);
     EXPECT_EQ(slot_name(slot), slot_name(native_slot)) << "BPF and native";

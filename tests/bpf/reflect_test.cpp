@@ -3,12 +3,12 @@
 // What comes back, octet by octet, against frames that the packet builder makes with its own checksums; and every
 // guard.
 
+#include "loader/clock.h"
 #include "tests/bpf/reflect_check.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
 #include <random>
 #include <source_location>
 #include <vector>
@@ -358,9 +358,7 @@ std::uint64_t get(const Octets& octets, std::size_t at, std::size_t bytes) {
 }
 
 double ntp_now() {
-    timespec now{};
-    clock_gettime(CLOCK_TAI, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 + 2'208'988'800.0 -
+    return static_cast<double>(clock_now_ns(CLOCK_TAI)) / 1e9 + 2'208'988'800.0 -
            static_cast<double>(ReflectProgram::tai_offset_s);
 }
 
@@ -536,10 +534,7 @@ TEST(ReflectOam, Delay) {
                   oam(with_type({.destination = tester_mac, .source = own_mac}, tags), tags, 46, expected).octets());
         const std::uint64_t received = get(seen.out, at + 8, 4) * 1'000'000'000 + get(seen.out, at + 12, 4),
                             sent = get(seen.out, at + 16, 4) * 1'000'000'000 + get(seen.out, at + 20, 4);
-        timespec now{};
-        clock_gettime(CLOCK_TAI, &now);
-        const std::uint64_t now_ns =
-            static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+        const std::uint64_t now_ns = clock_now_ns(CLOCK_TAI);
         EXPECT_LE(received, sent);
         EXPECT_LE(sent, now_ns);
         EXPECT_GT(received, now_ns - 10'000'000'000);
@@ -547,7 +542,9 @@ TEST(ReflectOam, Delay) {
 }
 
 TEST(ReflectOam, SyntheticLossCountsAMeasurement) {
-    ReflectCheck reflector;
+    reflect_cfg cfg = default_reflect();
+    cfg.oam_mep = 4711;
+    ReflectCheck reflector(cfg);
     const auto body = [](std::uint16_t mep, std::uint16_t responder, std::uint32_t test, std::uint32_t forward,
                          std::uint32_t back) {
         Octets octets;
@@ -590,15 +587,19 @@ TEST(ReflectPing, OnRequest) {
 
 TEST(ReflectPing, ForTheAddressOfTheTest) {
     reflect_cfg cfg = default_reflect();
-    cfg.answer4 = cfg.answer6 = 1;
-    cfg.address4 = prefix4("198.18.1.2", 32).address;
-    std::ranges::copy(prefix6("2001:2::2", 128).address, cfg.address6);
+    cfg.answer.v4 = cfg.answer.v6 = 1;
+    cfg.answer.address4 = prefix4("198.18.1.2", 32).address;
+    std::ranges::copy(prefix6("2001:2::2", 128).address, cfg.answer.address6);
     ReflectCheck reflector(cfg);
     EXPECT_REFLECT(reflector, "arp_reply", Ethernet{.destination = broadcast_mac} / Arp{});
     EXPECT_REFLECT(reflector, "ping_reply", Ethernet{} / Ipv4{.destination = "198.18.1.2"} / Icmp{} / payload(56));
     EXPECT_REFLECT(reflector, "ping_reply",
                    Ethernet{} / Ipv6{.destination = "2001:2::2"} / Icmp{.type = 128} / payload(56));
     EXPECT_REFLECT(reflector, "icmp", Ethernet{} / Ipv4{.destination = "198.18.1.3"} / Icmp{} / payload(56));
+    cfg.match.all = 1; // also where a ping is test traffic
+    ReflectCheck all(cfg);
+    EXPECT_REFLECT(all, "ping_reply", Ethernet{} / Ipv4{.destination = "198.18.1.2"} / Icmp{} / payload(56));
+    EXPECT_REFLECT(all, "test", Ethernet{} / Ipv4{.destination = "198.18.1.3"} / Icmp{} / payload(56));
 }
 
 // ---- whatever comes ----

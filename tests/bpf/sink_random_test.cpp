@@ -206,7 +206,7 @@ TEST_P(SinkRandom, ProgramAndNativeAgree) {
     // The frames are of the kinds that they are meant to be, or the agreement means little.
     for (std::uint32_t slot = 0; slot < SINK_SLOTS; ++slot) {
         const bool size = slot >= SINK_SIZE_1024 && slot < SINK_SIZE_END;
-        const bool answers = sink.program().cfg().answer4 != 0;
+        const bool answers = sink.program().cfg().answer.v4 != 0;
         const bool expected = !size && !is_reflectors(slot) && (!is_answer(slot) || answers);
         if (is_reflectors(slot)) {
             EXPECT_EQ(seen[slot], 0u) << slot_name(slot);

@@ -6,9 +6,7 @@
 
 #include "bpf/match.h"
 #include "bpf/parse.h"
-#include "bpf/respond/arp.h"
-#include "bpf/respond/echo.h"
-#include "bpf/respond/nd.h"
+#include "bpf/respond/address.h"
 
 /* 1: plain and alike; 0: not plain; -1: plain and not alike. */
 static int compare_plain(const struct frame *full, struct span s, size_t length)
@@ -49,17 +47,8 @@ struct frame_native frame_native_run(void *data, size_t linear, size_t length, c
 	result.payload_bytes = f.payload_bytes;
 	result.slot = linear < ETH_HLEN ? SINK_MALFORMED : (__u32)match_frame(&f, s, &cfg->match, own);
 
-	if (linear >= ETH_HLEN && match_tags(&f, s, &cfg->match)) {
-		if (cfg->answer4 && result.slot == SINK_ARP && respond_arp(&f, s, cfg->address4, own)) {
-			result.slot = SINK_ARP_REPLY;
-		} else if (cfg->answer4 && respond_echo4(&f, s, cfg->address4, own)) {
-			result.slot = SINK_PING_REPLY;
-		} else if (cfg->answer6 && result.slot == SINK_ND && respond_nd(&f, s, cfg->address6, own)) {
-			result.slot = SINK_ND_REPLY;
-		} else if (cfg->answer6 && respond_echo6(&f, s, cfg->address6, own)) {
-			result.slot = SINK_PING_REPLY;
-		}
-	}
+	if (linear >= ETH_HLEN)
+		result.slot = respond_address(&f, s, result.slot, &cfg->answer, &cfg->match, own);
 	if (result.slot == MATCH_TEST)
 		result.slot = match_size_bin(length);
 	return result;

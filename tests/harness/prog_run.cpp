@@ -107,12 +107,12 @@ SinkProgram::SinkProgram(const Options& options) {
     if (options.histograms)
         bpf_map__set_max_entries(skeleton_->maps.sink_histograms, options.stream_slots);
     if (!options.address4.empty()) {
-        cfg_.answer4 = 1;
-        cfg_.address4 = prefix4(options.address4, 32).address;
+        cfg_.answer.v4 = 1;
+        cfg_.answer.address4 = prefix4(options.address4, 32).address;
     }
     if (!options.address6.empty()) {
-        cfg_.answer6 = 1;
-        std::ranges::copy(prefix6(options.address6, 128).address, cfg_.address6);
+        cfg_.answer.v6 = 1;
+        std::ranges::copy(prefix6(options.address6, 128).address, cfg_.answer.address6);
     }
     std::memcpy(const_cast<sink_cfg*>(const_cast<const sink_cfg*>(&skeleton_->rodata->sink_cfg)), &cfg_, sizeof(cfg_));
     std::ranges::copy(packet::own_mac.bytes, skeleton_->bss->sink_own_mac.bytes);

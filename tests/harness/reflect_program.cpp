@@ -2,6 +2,8 @@
 
 #include "tests/harness/reflect_program.h"
 
+#include "loader/reflect/options.h"
+
 #include <bpf/libbpf.h>
 
 #include <algorithm>
@@ -10,23 +12,8 @@
 namespace responder::test {
 
 reflect_cfg default_reflect() {
-    reflect_cfg cfg{};
-    cfg.match = match_ports({{7, 7}});
-    cfg.highest_port = 3842;
-    cfg.ours = 1;
-    cfg.stamp_count = 1;
-    cfg.stamp_port[0] = 862;
-    cfg.oam = 1;
-    cfg.oam_level = 8;
-    cfg.oam_mep = 4711;
-    for (const char* text : {"PROBEOT", "DATA:OT", "LATENCY"}) {
-        reflect_signature& signature = cfg.signature[cfg.signature_count++];
-        signature.port = 3842;
-        signature.offset = 5;
-        signature.length = static_cast<__u8>(std::strlen(text));
-        std::memcpy(signature.octets, text, signature.length);
-    }
-    return cfg;
+    const char* const argv[] = {"xdp-reflect", "eth1"};
+    return parse_reflect_options(2, argv)->program;
 }
 
 ReflectProgram::ReflectProgram(const reflect_cfg& cfg) : cfg_(cfg) {
