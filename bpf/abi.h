@@ -122,7 +122,7 @@ struct passed_frame {
  * counted in the bin of their size, which makes the size histogram free. Sizes are with FCS (RFC 2544 section 9, RMON).
  * X(identifier, smallest size)
  */
-#define SINK_SIZE_BINS(X) \
+#define SLOT_SIZE_BINS(X) \
 	X(0, 0) \
 	X(64, 64) \
 	X(65, 65) \
@@ -136,7 +136,7 @@ struct passed_frame {
 	X(8192, 8192)
 
 /* Answered by the program itself (XDP_TX). X(identifier, key in JSON, text for people) */
-#define SINK_ANSWERS(X) \
+#define SLOT_ANSWERS(X) \
 	X(ARP_REPLY, "arp_reply", "ARP replies") \
 	X(ND_REPLY, "nd_reply", "neighbour advertisements") \
 	X(PING_REPLY, "ping_reply", "ping replies")
@@ -152,7 +152,7 @@ struct passed_frame {
  * Passed up the stack, under the first reason that applies. X(identifier, key in JSON, text for people)
  * No option takes the first four.
  */
-#define SINK_REASONS(X) \
+#define SLOT_REASONS(X) \
 	X(CONTROL, "control", "link control (01:80:C2)") \
 	X(ARP, "arp", "ARP") \
 	X(ND, "nd", "neighbour discovery") \
@@ -182,46 +182,46 @@ struct passed_frame {
 #define REFLECT_DROPS(X) \
 	X(EXPIRED, "expired", "test traffic after --expire")
 
-enum sink_slot {
-#define X(id, smallest) SINK_SIZE_##id,
-	SINK_SIZE_BINS(X)
+enum count_slot {
+#define X(id, smallest) SLOT_SIZE_##id,
+	SLOT_SIZE_BINS(X)
 #undef X
-	SINK_SIZE_END,
-	SINK_ANSWER_FIRST = SINK_SIZE_END,
-	SINK_BEFORE_ANSWERS = SINK_ANSWER_FIRST - 1, /* so that the next enumerator is SINK_ANSWER_FIRST */
-#define X(id, key, text) SINK_##id,
-	SINK_ANSWERS(X)
+	SLOT_SIZE_END,
+	SLOT_ANSWER_FIRST = SLOT_SIZE_END,
+	SLOT_BEFORE_ANSWERS = SLOT_ANSWER_FIRST - 1, /* so that the next enumerator is SLOT_ANSWER_FIRST */
+#define X(id, key, text) SLOT_##id,
+	SLOT_ANSWERS(X)
 	REFLECT_ANSWERS(X)
-	SINK_ANSWER_END,
-	SINK_REASON_FIRST = SINK_ANSWER_END,
-	SINK_BEFORE_REASONS = SINK_REASON_FIRST - 1,
-	SINK_REASONS(X)
+	SLOT_ANSWER_END,
+	SLOT_REASON_FIRST = SLOT_ANSWER_END,
+	SLOT_BEFORE_REASONS = SLOT_REASON_FIRST - 1,
+	SLOT_REASONS(X)
 	REFLECT_REASONS(X)
-	SINK_REASON_END,
-	SINK_DROP_FIRST = SINK_REASON_END,
-	SINK_BEFORE_DROPS = SINK_DROP_FIRST - 1,
+	SLOT_REASON_END,
+	SLOT_DROP_FIRST = SLOT_REASON_END,
+	SLOT_BEFORE_DROPS = SLOT_DROP_FIRST - 1,
 	REFLECT_DROPS(X)
 #undef X
-	SINK_SLOTS,
+	SLOTS,
 };
 
-struct sink_count {
+struct slot_count {
 	__u64 frames;
 	__u64 l2_bytes;         /* as the program sees a frame: without FCS */
 	__u64 l3_bytes;         /* by IP's own length, so without padding; for others all behind the last tag */
 	__u64 payload_bytes;    /* behind the UDP header; for others all behind the last header that was read */
 };
 
-/* Value of the per-CPU map sink_queues; key: its row. Counters only rise. */
-struct sink_counters {
-	struct sink_count slot[SINK_SLOTS];
+/* Value of the per-CPU map queue_counters; key: its row. Counters only rise. */
+struct slot_counters {
+	struct slot_count slot[SLOTS];
 };
 
-/* ---- what passed by, while nobody finds any test traffic (key of sink_flows; its value: frames) ---- */
+/* ---- what passed by, while nobody finds any test traffic (key of passed_flows; its value: frames) ---- */
 
-enum { SINK_FLOWS = 1024 };
+enum { PASSED_FLOWS = 1024 };
 
-struct sink_flow_key {
+struct passed_flow_key {
 	__be32 source[4], destination[4]; /* IPv4: in [0] */
 	__u16 ethertype;
 	__u16 destination_port;         /* 0: no UDP */
@@ -229,13 +229,13 @@ struct sink_flow_key {
 	__u8 destination_mac[6];
 	__u8 tags;
 	__u8 protocol;                  /* 0: no IP */
-	__u8 slot;                      /* the reason that it passed, enum sink_slot */
+	__u8 slot;                      /* the reason that it passed, enum count_slot */
 	__u8 zero[3];                   /* no hole: the kernel hashes every byte */
 };
 
 /* ---- what is put in front of a frame that goes to a socket (bpf/steer.h) ---- */
 
-struct sink_arrival {
+struct socket_arrival {
 	/* Of CLOCK_TAI with exact_arrival, with histograms or where the frame says when it was sent; else of another clock. */
 	__u64 ns;
 };
@@ -342,11 +342,11 @@ struct stream_unplaced {
 #endif
 RESPONDER_ASSERT(offsetof(struct match_cfg, destination_mac_count) == offsetof(struct match_cfg, restricts) + 7,
 		 "one look at eight counts");
-RESPONDER_ASSERT(sizeof(struct sink_count) == 32, "a count fills half a cache line");
+RESPONDER_ASSERT(sizeof(struct slot_count) == 32, "a count fills half a cache line");
 RESPONDER_ASSERT(sizeof(struct stream_key) == 40 && offsetof(struct stream_key, source) == 4, "compared in words");
 RESPONDER_ASSERT(offsetof(struct stream, key) == 128 &&
 			 sizeof(struct stream) == 192,
 		 "three cache lines, and each for those frames only that need it");
-RESPONDER_ASSERT(sizeof(struct sink_flow_key) == 52, "no padding: the kernel hashes every byte");
+RESPONDER_ASSERT(sizeof(struct passed_flow_key) == 52, "no padding: the kernel hashes every byte");
 
 #endif

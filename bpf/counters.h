@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The sink's maps, and the one way to count in them. */
+/* The counters as maps, and the one way to count in them. */
 #ifndef RESPONDER_COUNTERS_H
 #define RESPONDER_COUNTERS_H
 
@@ -17,27 +17,27 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sink_counters);
-} sink_queues SEC(".maps");
+	__type(value, struct slot_counters);
+} queue_counters SEC(".maps");
 
-/* What passed by while sink_watch_flows was set. Least recently seen ones make room: busy ones tend to stay. */
+/* What passed by while the command wants to know. Least recently seen ones make room: busy ones tend to stay. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, SINK_FLOWS);
-	__type(key, struct sink_flow_key);
+	__uint(max_entries, PASSED_FLOWS);
+	__type(key, struct passed_flow_key);
 	__type(value, __u64);
-} sink_flows SEC(".maps");
+} passed_flows SEC(".maps");
 
 static __always_inline void count(__u32 row, __u32 slot, __u64 length, const struct frame *f)
 {
-	struct sink_counters *counters = bpf_map_lookup_elem(&sink_queues, &row);
-	struct sink_count *c;
+	struct slot_counters *counters = bpf_map_lookup_elem(&queue_counters, &row);
+	struct slot_count *c;
 
 	if (unlikely(!counters)) {
 		row = 0; /* cannot be: the map has a place for every queue; a lost count would be worse than a misplaced one */
-		counters = bpf_map_lookup_elem(&sink_queues, &row);
+		counters = bpf_map_lookup_elem(&queue_counters, &row);
 	}
-	if (!counters || slot >= SINK_SLOTS)
+	if (!counters || slot >= SLOTS)
 		return;
 	c = &counters->slot[slot];
 	c->frames++;
@@ -53,7 +53,7 @@ static __noinline int watch_flow(const struct frame *f, const __u8 *data, const 
 	const struct iphdr *ip4 = frame_ipv4(f, s);
 	const struct ipv6hdr *ip6 = frame_ipv6(f, s);
 	__u32 tags = frame_tags(f);
-	struct sink_flow_key key = {
+	struct passed_flow_key key = {
 		.ethertype = to_host16(f->ethertype),
 		.destination_port = (__u16)f->destination_port,
 		.vlan = { tags >= 1 ? frame_vlan(s, 0) : 0, tags >= 2 ? frame_vlan(s, 1) : 0 },
@@ -73,11 +73,11 @@ static __noinline int watch_flow(const struct frame *f, const __u8 *data, const 
 		__builtin_memcpy(key.source, &ip6->saddr, sizeof(key.source));
 		__builtin_memcpy(key.destination, &ip6->daddr, sizeof(key.destination));
 	}
-	frames = bpf_map_lookup_elem(&sink_flows, &key);
+	frames = bpf_map_lookup_elem(&passed_flows, &key);
 	if (!frames) {
 		__u64 first = 1;
 
-		bpf_map_update_elem(&sink_flows, &key, &first, BPF_NOEXIST);
+		bpf_map_update_elem(&passed_flows, &key, &first, BPF_NOEXIST);
 		return 0;
 	}
 	__sync_fetch_and_add(frames, 1);

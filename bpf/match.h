@@ -12,7 +12,7 @@
 #include "parse.h"
 
 /* Left for match_frame() to say of a frame that is test traffic; never a slot of the counters. */
-enum { MATCH_TEST = SINK_SLOTS };
+enum { MATCH_TEST = SLOTS };
 
 /*
  * Does `condition` hold for one of the first `count` items? Written out sixteen times, with the count tested before each
@@ -175,27 +175,27 @@ static __always_inline int match_restrictions(const struct frame *f, struct span
 
 	keep_pointer(cfg); /* in a register; clang would load the address again for each count */
 	if (!FRAME_FITS(eth, s))
-		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+		return SLOT_MALFORMED; /* cannot be; the verifier does not know */
 	if (cfg->source_mac_count && !match_macs(&cfg->source_mac, cfg->source_mac_count, eth->h_source))
-		return SINK_OTHER_MAC;
+		return SLOT_OTHER_MAC;
 	if (cfg->destination_mac_count &&
 	    !match_macs(&cfg->destination_mac, cfg->destination_mac_count, eth->h_dest))
-		return SINK_OTHER_MAC;
+		return SLOT_OTHER_MAC;
 	if (!match_tags(f, s, cfg))
-		return SINK_OTHER_VLAN;
-	return match_addresses(f, s, cfg) ? MATCH_TEST : SINK_OTHER_ADDRESS;
+		return SLOT_OTHER_VLAN;
+	return match_addresses(f, s, cfg) ? MATCH_TEST : SLOT_OTHER_ADDRESS;
 }
 
 /* A frame's own words for why it is not test traffic. */
 static __always_inline int match_reason(const struct frame *f)
 {
 	if (!f->ip)
-		return SINK_OTHER_ETHERTYPE;
+		return SLOT_OTHER_ETHERTYPE;
 	if (f->protocol == IPPROTO_UDP)
-		return f->fragment == FRAGMENT_LATER ? SINK_FRAGMENT : SINK_UDP;
+		return f->fragment == FRAGMENT_LATER ? SLOT_FRAGMENT : SLOT_UDP;
 	if (f->protocol == IPPROTO_TCP)
-		return SINK_TCP;
-	return f->protocol == (f->ip == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6) ? SINK_ICMP : SINK_OTHER_IP;
+		return SLOT_TCP;
+	return f->protocol == (f->ip == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6) ? SLOT_ICMP : SLOT_OTHER_IP;
 }
 
 /*
@@ -208,42 +208,42 @@ static __always_inline int match_frame(const struct frame *f, struct span s, con
 	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
 
 	if (!FRAME_FITS(eth, s))
-		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+		return SLOT_MALFORMED; /* cannot be; the verifier does not know */
 	if (unlikely(match_is_control(eth->h_dest)))
-		return SINK_CONTROL;
+		return SLOT_CONTROL;
 	if (f->fault && !cfg->all)
-		return f->fault == PARSE_MALFORMED ? SINK_MALFORMED : SINK_TOO_DEEP;
+		return f->fault == PARSE_MALFORMED ? SLOT_MALFORMED : SLOT_TOO_DEEP;
 	if (likely(f->protocol == IPPROTO_UDP)) {
 		if (unlikely(match_is_dhcp(f)))
-			return SINK_DHCP;
+			return SLOT_DHCP;
 	} else if (f->ethertype == to_net16(ETH_P_ARP)) {
-		return SINK_ARP;
+		return SLOT_ARP;
 	} else if (match_is_nd(f, s)) {
-		return SINK_ND;
+		return SLOT_ND;
 	}
 
 	if (unlikely(!match_is_identified(f, s, cfg)))
 		return match_reason(f);
 
 	if (unlikely(!match_to_us(eth->h_dest, cfg, own_mac)))
-		return SINK_OTHER_MAC;
+		return SLOT_OTHER_MAC;
 	return likely(!cfg->restricts) ? MATCH_TEST : match_restrictions(f, s, cfg);
 }
 
 /* Where a test frame is counted: its size, with FCS. */
-static __always_inline enum sink_slot match_size_bin(__u64 length)
+static __always_inline enum count_slot match_size_bin(__u64 length)
 {
 	__u64 size = length + ETH_FCS_LEN;
 
 	if (size <= 64)
-		return likely(size == 64) ? SINK_SIZE_64 : SINK_SIZE_0;
+		return likely(size == 64) ? SLOT_SIZE_64 : SLOT_SIZE_0;
 	if (size < 512)
-		return size < 128 ? SINK_SIZE_65 : size < 256 ? SINK_SIZE_128 : SINK_SIZE_256;
+		return size < 128 ? SLOT_SIZE_65 : size < 256 ? SLOT_SIZE_128 : SLOT_SIZE_256;
 	if (size < 1519)
-		return size < 1024 ? SINK_SIZE_512 : SINK_SIZE_1024;
+		return size < 1024 ? SLOT_SIZE_512 : SLOT_SIZE_1024;
 	if (size < 4096)
-		return size < 2048 ? SINK_SIZE_1519 : SINK_SIZE_2048;
-	return size < 8192 ? SINK_SIZE_4096 : SINK_SIZE_8192;
+		return size < 2048 ? SLOT_SIZE_1519 : SLOT_SIZE_2048;
+	return size < 8192 ? SLOT_SIZE_4096 : SLOT_SIZE_8192;
 }
 
 #endif

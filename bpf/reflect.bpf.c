@@ -15,7 +15,7 @@ const volatile struct reflect_cfg reflect_cfg;
 struct reflect_live reflect_live;
 /* May change while the program runs. */
 __u32 reflect_watch_flows;
-__u32 reflect_over; /* as sink_over: the first row of sink_queues for what comes after the run */
+__u32 reflect_over; /* as sink_over: the first row of queue_counters for what comes after the run */
 
 /* Least recently used ones make room. The number that comes next. */
 struct {
@@ -92,9 +92,9 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 	s = frame_span(ctx);
 	slot = reflect_frame(f, s, &reflect_cfg, &reflect_live, reflect_live.own_mac.bytes);
 	count(row, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
-	if (slot == MATCH_TEST || slot < SINK_ANSWER_END)
+	if (slot == MATCH_TEST || slot < SLOT_ANSWER_END)
 		return XDP_TX;
-	return (slot < SINK_REASON_END ? XDP_PASS : XDP_DROP) |
+	return (slot < SLOT_REASON_END ? XDP_PASS : XDP_DROP) |
 	       (*(volatile __u32 *)&reflect_watch_flows ? REFLECT_WATCH | slot << REFLECT_SLOT_SHIFT : 0);
 }
 
@@ -120,7 +120,7 @@ static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame 
 	if (request == REFLECT_NOTHING)
 		return REFLECT_NOT_PLAIN;
 	slot = reflect_answer(f, s, request, &reflect_cfg, &reflect_live, reflect_live.own_mac.bytes);
-	if (unlikely(slot != MATCH_TEST && slot >= SINK_ANSWER_END))
+	if (unlikely(slot != MATCH_TEST && slot >= SLOT_ANSWER_END))
 		return REFLECT_NOT_PLAIN;
 	keep_pointer(ctx); /* clang would make one address of its fields' for both callers, which the verifier refuses */
 	row = ctx->rx_queue_index + *(volatile __u32 *)&reflect_over;

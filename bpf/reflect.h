@@ -211,18 +211,18 @@ static __always_inline __u32 reflect_guard_ip(const struct frame *f, struct span
 	keep_pointer(ip6);
 	if (ip4) {
 		if (unlikely(reflect_is_no_station4(ip4->saddr) || ip4->saddr == ip4->daddr))
-			return SINK_SOURCE_ADDRESS;
+			return SLOT_SOURCE_ADDRESS;
 		if (unlikely(reflect_is_no_station4(ip4->daddr)))
-			return SINK_GROUP;
+			return SLOT_GROUP;
 		on_link = reflect_is_on_link4(ip4->saddr, live);
 		allowed = match_prefixes4(&cfg->allow4, cfg->allow4_count, ip4->saddr);
 	} else if (ip6) {
 		const __be32 *source = ip6->saddr.s6_addr32;
 
 		if (unlikely(reflect_is_no_station6(source) || reply_address6_equal(source, ip6->daddr.s6_addr32)))
-			return SINK_SOURCE_ADDRESS;
+			return SLOT_SOURCE_ADDRESS;
 		if (unlikely(reflect_is_no_station6(ip6->daddr.s6_addr32)))
-			return SINK_GROUP;
+			return SLOT_GROUP;
 		on_link = reflect_is_on_link6(&ip6->saddr, live);
 		allowed = match_prefixes6(&cfg->allow6, cfg->allow6_count, &ip6->saddr);
 	} else {
@@ -231,10 +231,10 @@ static __always_inline __u32 reflect_guard_ip(const struct frame *f, struct span
 	if (allowed || reflect_is_from_tester(f, s, cfg))
 		return 0;
 	if (unlikely(!on_link))
-		return SINK_NOT_ALLOWED;
+		return SLOT_NOT_ALLOWED;
 	if (f->protocol == IPPROTO_UDP && !f->fault && FRAME_FITS(udp, s) &&
 	    unlikely(reflect_is_reflector_port(to_host16(udp->source), cfg)))
-		return SINK_FROM_REFLECTOR;
+		return SLOT_FROM_REFLECTOR;
 	return 0;
 }
 
@@ -244,16 +244,16 @@ static __always_inline __u32 reflect_guard(const struct frame *f, struct span s,
 	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
 
 	if (!FRAME_FITS(eth, s))
-		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+		return SLOT_MALFORMED; /* cannot be; the verifier does not know */
 	if (unlikely(eth->h_dest[0] & 1))
-		return SINK_GROUP;
+		return SLOT_GROUP;
 	if (unlikely(!match_mac_equal(eth->h_dest, own_mac)) && !cfg->match.any_mac)
-		return SINK_OTHER_MAC;
+		return SLOT_OTHER_MAC;
 	if (unlikely((eth->h_source[0] & 1) || match_mac_equal(eth->h_source, own_mac) ||
 		     match_mac_equal(eth->h_source, eth->h_dest)))
-		return SINK_SOURCE_MAC;
+		return SLOT_SOURCE_MAC;
 	if (unlikely(f->fragment == FRAGMENT_LATER))
-		return SINK_FRAGMENT;
+		return SLOT_FRAGMENT;
 	return reflect_guard_ip(f, s, cfg, live);
 }
 
@@ -296,7 +296,7 @@ static __always_inline __u32 reflect_stamp(const struct frame *f, struct span s,
 
 	keep_pointer(udp);
 	if (!stamp || !FRAME_FITS(udp, s) || !FRAME_FITS(eth, s))
-		return SINK_STAMP_RARE;
+		return SLOT_STAMP_RARE;
 	sequence = stamp->sequence;
 	if (cfg->stamp_stateful) {
 		const struct iphdr *ip4 = frame_ipv4(f, s);
@@ -317,7 +317,7 @@ static __always_inline __u32 reflect_stamp(const struct frame *f, struct span s,
 	rewrite_swap_ports(udp);
 	sum = stamp_turn(f, s, stamp, sequence, &live->clock, received_ns);
 	stamp_send(udp, stamp, sum, &live->clock, reflect_now());
-	return SINK_STAMP_REPLY;
+	return SLOT_STAMP_REPLY;
 }
 
 static __always_inline __u32 reflect_oam(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
@@ -331,13 +331,13 @@ static __always_inline __u32 reflect_oam(const struct frame *f, struct span s, c
 	keep_pointer(delay);
 	keep_pointer(loss);
 	if (!FRAME_FITS(eth, s) || !FRAME_FITS(oam, s))
-		return SINK_OTHER_ETHERTYPE; /* cannot be */
+		return SLOT_OTHER_ETHERTYPE; /* cannot be */
 	if (oam->opcode == OAM_DMM && FRAME_FITS(delay, s)) {
 		delay->oam.opcode = OAM_DMR;
 		rewrite_swap_macs(eth);
 		delay->received_forward = oam_time(received_ns);
 		delay->sent_back = oam_time(reflect_now());
-		return SINK_DELAY_REPLY;
+		return SLOT_DELAY_REPLY;
 	}
 	if (oam->opcode == OAM_SLM && FRAME_FITS(loss, s)) {
 		struct reflect_loss key = { .source = loss->source, .test = loss->test };
@@ -347,11 +347,11 @@ static __always_inline __u32 reflect_oam(const struct frame *f, struct span s, c
 		rewrite_swap_macs(eth);
 		loss->responder = to_net16(cfg->oam_mep);
 		loss->sent_back = to_net32(reflect_next_loss(&key));
-		return SINK_LOSS_REPLY;
+		return SLOT_LOSS_REPLY;
 	}
 	oam->opcode = OAM_LBR;
 	rewrite_swap_macs(eth);
-	return SINK_LOOPBACK_REPLY;
+	return SLOT_LOOPBACK_REPLY;
 }
 
 /* To whatever address it was: the guards have been. The frame as it was, where respond_echo has its own objections. */
@@ -362,11 +362,11 @@ static __always_inline __u32 reflect_ping(const struct frame *f, struct span s, 
 	__be32 address6[4];
 
 	if (ip4)
-		return respond_echo4(f, s, ip4->daddr, own_mac) ? SINK_PING_REPLY : SINK_ICMP;
+		return respond_echo4(f, s, ip4->daddr, own_mac) ? SLOT_PING_REPLY : SLOT_ICMP;
 	if (!ip6)
-		return SINK_ICMP; /* cannot be */
+		return SLOT_ICMP; /* cannot be */
 	__builtin_memcpy(address6, &ip6->daddr, sizeof(address6));
-	return respond_echo6(f, s, address6, own_mac) ? SINK_PING_REPLY : SINK_ICMP;
+	return respond_echo6(f, s, address6, own_mac) ? SLOT_PING_REPLY : SLOT_ICMP;
 }
 
 /* Never returned, whatever is said; 0: not of that kind. */
@@ -375,14 +375,14 @@ static __always_inline __u32 reflect_control(const struct frame *f, struct span 
 	const struct ethhdr *eth = FRAME_AT(struct ethhdr, s, 0);
 
 	if (!FRAME_FITS(eth, s))
-		return SINK_MALFORMED; /* cannot be; the verifier does not know */
+		return SLOT_MALFORMED; /* cannot be; the verifier does not know */
 	if (unlikely(match_is_control(eth->h_dest)))
-		return SINK_CONTROL;
+		return SLOT_CONTROL;
 	if (likely(f->protocol == IPPROTO_UDP))
-		return unlikely(match_is_dhcp(f)) ? SINK_DHCP : 0;
+		return unlikely(match_is_dhcp(f)) ? SLOT_DHCP : 0;
 	if (f->ethertype == to_net16(ETH_P_ARP))
-		return SINK_ARP;
-	return match_is_nd(f, s) ? SINK_ND : 0;
+		return SLOT_ARP;
+	return match_is_nd(f, s) ? SLOT_ND : 0;
 }
 
 static __always_inline __u32 reflect_answer(const struct frame *f, struct span s, enum reflect_request request,
@@ -426,7 +426,7 @@ static __always_inline __u32 reflect_frame(const struct frame *f, struct span s,
 	if (request)
 		return reflect_answer(f, s, request, cfg, live, own_mac);
 	if (f->fault)
-		return f->fault == PARSE_MALFORMED ? SINK_MALFORMED : SINK_TOO_DEEP;
+		return f->fault == PARSE_MALFORMED ? SLOT_MALFORMED : SLOT_TOO_DEEP;
 	return (__u32)match_reason(f);
 }
 

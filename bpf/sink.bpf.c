@@ -23,7 +23,7 @@ const volatile struct sink_cfg sink_cfg;
 struct match_mac sink_own_mac;
 __u32 sink_watch_flows;
 /*
- * Not 0: the run is over, and this is the first row of sink_queues for what comes now. Nothing else tells of that: so all
+ * Not 0: the run is over, and this is the first row of queue_counters for what comes now. Nothing else tells of that: so all
  * figures of a run end with the same frame, whoever reads them and when.
  */
 __u32 sink_over;
@@ -82,16 +82,16 @@ static __always_inline int sink_judge(struct xdp_md *ctx, int to_socket)
 	if (sink_cfg.answer.v4 || sink_cfg.answer.v6)
 		slot = respond_address(f, s, slot, &sink_cfg.answer, &sink_cfg.match, sink_own_mac.bytes);
 	if (sink_cfg.stream_slots && !over &&
-	    (slot == MATCH_TEST ? !to_socket : slot == SINK_UDP && is_watched(f, s)))
+	    (slot == MATCH_TEST ? !to_socket : slot == SLOT_UDP && is_watched(f, s)))
 		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
 		count(queue + over, match_size_bin(length), length, f);
 		return to_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
 	}
-	if (slot >= SINK_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
+	if (slot >= SLOT_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
 	count(queue + over, slot, length, f);
-	if (slot < SINK_ANSWER_END)
+	if (slot < SLOT_ANSWER_END)
 		return XDP_TX;
 	if (sink_cfg.copy_passed && !over)
 		copy_passed(ctx, length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The AF_XDP engine's part in the kernel: a test frame goes to the socket of its receive queue, with the time of its arrival
- * in front of it (struct sink_arrival).
+ * in front of it (struct socket_arrival).
  */
 #ifndef RESPONDER_STEER_H
 #define RESPONDER_STEER_H
@@ -19,24 +19,24 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} sink_sockets SEC(".maps");
+} steer_sockets SEC(".maps");
 
 /* This driver has no room for metadata: whoever reads the socket takes the time. */
-__u32 sink_unstamped;
+__u32 steer_unstamped;
 
 static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s, __u32 queue)
 {
 	__u64 now = stream_arrival(stream_has_histograms() || sink_cfg.exact_arrival || stream_sent(f, s));
-	struct sink_arrival *arrival;
+	struct socket_arrival *arrival;
 
 	if (likely(!bpf_xdp_adjust_meta(ctx, -(int)sizeof(*arrival)))) {
-		arrival = (struct sink_arrival *)(long)ctx->data_meta;
-		if (arrival + 1 <= (struct sink_arrival *)(long)ctx->data)
+		arrival = (struct socket_arrival *)(long)ctx->data_meta;
+		if (arrival + 1 <= (struct socket_arrival *)(long)ctx->data)
 			arrival->ns = now;
-	} else if (!sink_unstamped) {
-		sink_unstamped = 1;
+	} else if (!steer_unstamped) {
+		steer_unstamped = 1;
 	}
-	return bpf_redirect_map(&sink_sockets, queue, XDP_DROP);
+	return bpf_redirect_map(&steer_sockets, queue, XDP_DROP);
 }
 
 #endif

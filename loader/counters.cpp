@@ -24,7 +24,7 @@ Traffic sum(const SlotCounts& slots, std::size_t first, std::size_t end) noexcep
 std::uint64_t Traffic::l1_bytes_on_wire() const noexcept { return wire::l1_bytes(frames, l2_bytes); }
 std::uint64_t Traffic::l2_bytes_with_fcs() const noexcept { return wire::l2_bytes_with_fcs(frames, l2_bytes); }
 
-sink_count& operator+=(sink_count& sum, const sink_count& count) noexcept {
+slot_count& operator+=(slot_count& sum, const slot_count& count) noexcept {
     sum.frames += count.frames;
     sum.l2_bytes += count.l2_bytes;
     sum.l3_bytes += count.l3_bytes;
@@ -32,16 +32,16 @@ sink_count& operator+=(sink_count& sum, const sink_count& count) noexcept {
     return sum;
 }
 
-sink_count operator-(const sink_count& now, const sink_count& before) noexcept {
+slot_count operator-(const slot_count& now, const slot_count& before) noexcept {
     return {now.frames - before.frames, now.l2_bytes - before.l2_bytes, now.l3_bytes - before.l3_bytes,
             now.payload_bytes - before.payload_bytes};
 }
 
-Traffic test_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SINK_SIZE_END); }
-Traffic answered_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_ANSWER_FIRST, SINK_ANSWER_END); }
-Traffic passed_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_REASON_FIRST, SINK_REASON_END); }
-Traffic dropped_traffic(const SlotCounts& slots) noexcept { return sum(slots, SINK_DROP_FIRST, SINK_SLOTS); }
-Traffic all_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SINK_SLOTS); }
+Traffic test_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SLOT_SIZE_END); }
+Traffic answered_traffic(const SlotCounts& slots) noexcept { return sum(slots, SLOT_ANSWER_FIRST, SLOT_ANSWER_END); }
+Traffic passed_traffic(const SlotCounts& slots) noexcept { return sum(slots, SLOT_REASON_FIRST, SLOT_REASON_END); }
+Traffic dropped_traffic(const SlotCounts& slots) noexcept { return sum(slots, SLOT_DROP_FIRST, SLOTS); }
+Traffic all_traffic(const SlotCounts& slots) noexcept { return sum(slots, 0, SLOTS); }
 
 SlotCounts operator-(const SlotCounts& now, const SlotCounts& before) noexcept {
     SlotCounts difference;
@@ -83,7 +83,7 @@ void SinkCounters::read(Snapshot& snapshot) noexcept {
         // Cannot fail: the key is in the map and the buffer is as long as the map says.
         bpf_map_lookup_elem(map_fd_, &row, per_cpu_.data());
         slots = {};
-        for (const sink_counters& cpu : per_cpu_)
+        for (const slot_counters& cpu : per_cpu_)
             for (std::size_t slot = 0; slot < slots.size(); ++slot)
                 slots[slot] += cpu.slot[slot];
         for (std::size_t slot = 0; slot < slots.size(); ++slot)

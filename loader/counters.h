@@ -16,13 +16,13 @@ namespace responder {
 
 using Clock = std::chrono::steady_clock; // CLOCK_MONOTONIC
 
-using SlotCounts = std::array<sink_count, SINK_SLOTS>;
+using SlotCounts = std::array<slot_count, SLOTS>;
 
-sink_count& operator+=(sink_count& sum, const sink_count& count) noexcept;
-sink_count operator-(const sink_count& now, const sink_count& before) noexcept;
+slot_count& operator+=(slot_count& sum, const slot_count& count) noexcept;
+slot_count operator-(const slot_count& now, const slot_count& before) noexcept;
 
 // A sum of slots, as people use it.
-struct Traffic : sink_count {
+struct Traffic : slot_count {
     std::uint64_t l1_bytes_on_wire() const noexcept;
     std::uint64_t l2_bytes_with_fcs() const noexcept;
 };
@@ -63,7 +63,7 @@ class SinkCounters {
     int map_fd_; // the skeleton's
     unsigned first_row_;
     unsigned queues_;
-    std::vector<sink_counters> per_cpu_;
+    std::vector<slot_counters> per_cpu_;
 };
 
 } // namespace responder

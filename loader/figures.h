@@ -72,29 +72,29 @@ class Grouped {
 };
 
 struct SlotName {
-    sink_slot slot;
+    count_slot slot;
     std::string_view key;
     std::string_view text;
 };
-#define X(id, key, text) SlotName{SINK_##id, key, text},
-inline constexpr SlotName answer_names[] = {SINK_ANSWERS(X) REFLECT_ANSWERS(X)};
-inline constexpr SlotName reason_names[] = {SINK_REASONS(X) REFLECT_REASONS(X)};
+#define X(id, key, text) SlotName{SLOT_##id, key, text},
+inline constexpr SlotName answer_names[] = {SLOT_ANSWERS(X) REFLECT_ANSWERS(X)};
+inline constexpr SlotName reason_names[] = {SLOT_REASONS(X) REFLECT_REASONS(X)};
 inline constexpr SlotName drop_names[] = {REFLECT_DROPS(X)};
 #undef X
 // Those that come first are the sink's.
 #define X(id, key, text) +1
-inline constexpr std::span<const SlotName> sink_answer_names(answer_names, 0 SINK_ANSWERS(X));
-inline constexpr std::span<const SlotName> sink_reason_names(reason_names, 0 SINK_REASONS(X));
+inline constexpr std::span<const SlotName> sink_answer_names(answer_names, 0 SLOT_ANSWERS(X));
+inline constexpr std::span<const SlotName> sink_reason_names(reason_names, 0 SLOT_REASONS(X));
 #undef X
 
 struct SizeBin {
-    sink_slot slot;
+    count_slot slot;
     unsigned first; // with FCS
     unsigned last;  // 0: no bound
 };
 constexpr auto size_bins = [] {
-#define X(id, smallest) SizeBin{SINK_SIZE_##id, smallest, 0},
-    std::array bins{SINK_SIZE_BINS(X)};
+#define X(id, smallest) SizeBin{SLOT_SIZE_##id, smallest, 0},
+    std::array bins{SLOT_SIZE_BINS(X)};
 #undef X
     for (std::size_t i = 0; i + 1 < bins.size(); ++i)
         bins[i].last = bins[i + 1].first - 1;

@@ -18,18 +18,18 @@ static __always_inline __u32 respond_address(const struct frame *f, struct span 
 	if (!match_tags(f, s, match))
 		return slot;
 	if (cfg->v4) {
-		if (slot == SINK_ARP && respond_arp(f, s, cfg->address4, own_mac))
-			return SINK_ARP_REPLY;
+		if (slot == SLOT_ARP && respond_arp(f, s, cfg->address4, own_mac))
+			return SLOT_ARP_REPLY;
 		if (respond_echo4(f, s, cfg->address4, own_mac))
-			return SINK_PING_REPLY;
+			return SLOT_PING_REPLY;
 	}
 	if (cfg->v6) {
 		for (int i = 0; i < 4; i++)
 			address6[i] = cfg->address6[i];
-		if (slot == SINK_ND && respond_nd(f, s, address6, own_mac))
-			return SINK_ND_REPLY;
+		if (slot == SLOT_ND && respond_nd(f, s, address6, own_mac))
+			return SLOT_ND_REPLY;
 		if (respond_echo6(f, s, address6, own_mac))
-			return SINK_PING_REPLY;
+			return SLOT_PING_REPLY;
 	}
 	return slot;
 }

@@ -23,7 +23,7 @@ class ReflectPort::Program final : public PortProgram {
         cfg.multi_buffer = multi_buffer;
         cfg.answer = to_answer_cfg(options.addresses);
         std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
-        bpf_map__set_max_entries(skeleton_->maps.sink_queues, 2 * port.queues_possible());
+        bpf_map__set_max_entries(skeleton_->maps.queue_counters, 2 * port.queues_possible());
     }
 
     void load() override { skeleton_.load(); }
@@ -51,7 +51,7 @@ ReflectPort::ReflectPort(const ReflectOptions& options, Netdev netdev, std::vect
     };
     attach(options, 0, make, notes);
     program_->map_variables();
-    start_counting(bpf_map__fd(program_->maps().sink_queues));
+    start_counting(bpf_map__fd(program_->maps().queue_counters));
 }
 
 ReflectPort::~ReflectPort() = default;
@@ -83,7 +83,7 @@ std::vector<Prefix> ReflectPort::set_on_link(std::span<const Prefix> prefixes) n
 
 void ReflectPort::set_clock(const stamp_clock& clock) noexcept { program_->live().clock = clock; }
 
-void ReflectPort::refuse(sink_slot reason) noexcept { program_->live().refuse = reason; }
+void ReflectPort::refuse(count_slot reason) noexcept { program_->live().refuse = reason; }
 
 Books ReflectPort::close_books() {
     Books books;
@@ -93,6 +93,6 @@ Books ReflectPort::close_books() {
 
 void ReflectPort::watch_flows(bool on) noexcept { program_->variables().reflect_watch_flows = on; }
 
-int ReflectPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().sink_flows); }
+int ReflectPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().passed_flows); }
 
 } // namespace responder

@@ -25,7 +25,7 @@ class ReflectPort final : public CountingPort {
     // Sources in these are answered. Those for which there is no place are left out, and named in the return value.
     std::vector<Prefix> set_on_link(std::span<const Prefix> prefixes) noexcept;
     void set_clock(const stamp_clock& clock) noexcept;
-    void refuse(sink_slot reason) noexcept; // all test traffic, from now on
+    void refuse(count_slot reason) noexcept; // all test traffic, from now on
 
     CountedInterval take_interval() noexcept { return take_counted(); }
     Books close_books();

@@ -123,7 +123,7 @@ void ReflectSession::follow_addresses_and_clock() {
 void ReflectSession::expire() {
     expired_ = true;
     for (ReflectPort& port : ports_) {
-        port.refuse(SINK_EXPIRED);
+        port.refuse(SLOT_EXPIRED);
         const std::string text =
             fmt::format("{}: --expire is over: test traffic is dropped from now on", port.netdev().name());
         say(text);

@@ -27,15 +27,15 @@ constexpr auto between_watches = 30s;
 
 bool is_silent(const CountingPort* port) { return test_traffic(port->now().total).frames == 0; }
 
-std::string address_text(const sink_flow_key& key, const __be32* address) {
+std::string address_text(const passed_flow_key& key, const __be32* address) {
     char text[INET6_ADDRSTRLEN];
     inet_ntop(key.ethertype == ETH_P_IP ? AF_INET : AF_INET6, address, text, sizeof(text));
     return text;
 }
 
-bool is_ip(const sink_flow_key& key) { return key.protocol != 0; }
+bool is_ip(const passed_flow_key& key) { return key.protocol != 0; }
 
-std::string protocol_text(const sink_flow_key& key) {
+std::string protocol_text(const passed_flow_key& key) {
     if (!is_ip(key))
         return key.ethertype < 0x600 ? "IEEE 802.3" : fmt::format("EtherType 0x{:04x}", key.ethertype);
     switch (key.protocol) {
@@ -51,7 +51,7 @@ std::string protocol_text(const sink_flow_key& key) {
     }
 }
 
-std::string tags_text(const sink_flow_key& key) {
+std::string tags_text(const passed_flow_key& key) {
     if (key.tags == 0)
         return "";
     return key.tags == 1 ? fmt::format(" in VLAN {}", key.vlan[0])
@@ -71,7 +71,7 @@ bool in_ranges(const match_range (&ranges)[MATCH_VLANS], std::uint8_t count, std
 }
 
 bool in_prefixes(const match_prefix4 (&list4)[MATCH_PREFIXES], std::uint8_t count4,
-                 const match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t count6, const sink_flow_key& key,
+                 const match_prefix6 (&list6)[MATCH_PREFIXES], std::uint8_t count6, const passed_flow_key& key,
                  const __be32* address) {
     if (key.ethertype == ETH_P_IP)
         return std::any_of(list4, list4 + count4,
@@ -85,7 +85,7 @@ bool in_prefixes(const match_prefix4 (&list4)[MATCH_PREFIXES], std::uint8_t coun
 }
 
 // Of the restrictions by VLAN, those that leave the flow out.
-std::string vlan_option(const sink_flow_key& key, const match_cfg& match) {
+std::string vlan_option(const passed_flow_key& key, const match_cfg& match) {
     if (key.tags == 0)
         return "no VLAN option (these frames have no tag)";
     if (key.vlan[0] == 4095 || key.vlan[1] == 4095)
@@ -101,7 +101,7 @@ std::string vlan_option(const sink_flow_key& key, const match_cfg& match) {
                                     : "no --inner-vlan (these frames have one tag)");
 }
 
-std::string address_option(const sink_flow_key& key, const match_cfg& match) {
+std::string address_option(const passed_flow_key& key, const match_cfg& match) {
     std::string options;
     if (match.source4_count + match.source6_count != 0 &&
         !in_prefixes(match.source4, match.source4_count, match.source6, match.source6_count, key, key.source))
@@ -114,26 +114,26 @@ std::string address_option(const sink_flow_key& key, const match_cfg& match) {
 }
 
 // What to add to the command line; empty where nothing takes it.
-std::string option_text(const sink_flow_key& key, bool other_mac, const match_cfg& match) {
+std::string option_text(const passed_flow_key& key, bool other_mac, const match_cfg& match) {
     switch (key.slot) {
-    case SINK_UDP:
+    case SLOT_UDP:
         if (key.destination_port != 0)
             return fmt::format("--port {}", key.destination_port);
         [[fallthrough]]; // port 0 is no port to ask for
-    case SINK_FRAGMENT:
+    case SLOT_FRAGMENT:
         return fmt::format("--dst {}", address_text(key, key.destination));
-    case SINK_OTHER_ETHERTYPE:
+    case SLOT_OTHER_ETHERTYPE:
         return key.ethertype < 0x600 ? "--all" : fmt::format("--ethertype 0x{:04x}", key.ethertype);
-    case SINK_OTHER_MAC:
+    case SLOT_OTHER_MAC:
         return other_mac ? "" : "another --src-mac or --dst-mac";
-    case SINK_OTHER_VLAN:
+    case SLOT_OTHER_VLAN:
         return vlan_option(key, match);
-    case SINK_OTHER_ADDRESS:
+    case SLOT_OTHER_ADDRESS:
         return address_option(key, match);
-    case SINK_OTHER_IP:
+    case SLOT_OTHER_IP:
         return "--all";
-    case SINK_NOT_ALLOWED:
-    case SINK_FROM_REFLECTOR:
+    case SLOT_NOT_ALLOWED:
+    case SLOT_FROM_REFLECTOR:
         return fmt::format("--allow {}", address_text(key, key.source));
     default:
         return "";
@@ -142,9 +142,9 @@ std::string option_text(const sink_flow_key& key, bool other_mac, const match_cf
 
 } // namespace
 
-std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
+std::string describe_flow(const passed_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
                           std::string_view promiscuous, std::string_view followed_as) {
-    std::string text = (key.slot == SINK_FRAGMENT ? "later fragments of " : "") + protocol_text(key);
+    std::string text = (key.slot == SLOT_FRAGMENT ? "later fragments of " : "") + protocol_text(key);
     if (is_ip(key)) {
         const std::string destination = address_text(key, key.destination);
         text += fmt::format(" {} to ", address_text(key, key.source));
@@ -160,12 +160,12 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
     MacAddress mac;
     std::ranges::copy(key.destination_mac, mac.bytes.begin());
     // The kernel's stack owns the protected kinds and TCP and ICMP: no word on those.
-    const bool takeable = key.slot == SINK_UDP || key.slot == SINK_FRAGMENT || key.slot == SINK_OTHER_ETHERTYPE ||
-                          key.slot == SINK_OTHER_IP || key.slot >= SINK_OTHER_MAC;
+    const bool takeable = key.slot == SLOT_UDP || key.slot == SLOT_FRAGMENT || key.slot == SLOT_OTHER_ETHERTYPE ||
+                          key.slot == SLOT_OTHER_IP || key.slot >= SLOT_OTHER_MAC;
     const bool other_mac = takeable && !mac.is_group() && mac != own_mac;
-    if (key.slot == SINK_UDP && !other_mac && !followed_as.empty())
+    if (key.slot == SLOT_UDP && !other_mac && !followed_as.empty())
         return fmt::format("{}: followed as {} on its way up the stack", text, followed_as);
-    if (key.slot == SINK_FRAGMENT && !other_mac && !followed_as.empty())
+    if (key.slot == SLOT_FRAGMENT && !other_mac && !followed_as.empty())
         return fmt::format("{}: the first ones are followed as {} on their way up the stack", text, followed_as);
     std::string option = option_text(key, other_mac, match);
     if (other_mac)
@@ -178,8 +178,8 @@ std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress
 }
 
 std::string FlowWatch::followed_as(const CountingPort& port, const std::vector<Flow>& flows,
-                                   const sink_flow_key& key) const {
-    if (key.slot != SINK_FRAGMENT)
+                                   const passed_flow_key& key) const {
+    if (key.slot != SLOT_FRAGMENT)
         return following_.followed_as(port, key);
     // Without ports: whatever is followed between the same two, of which taking the rest would leave no datagram.
     for (const Flow& other : flows)
@@ -195,7 +195,7 @@ std::vector<std::string> FlowWatch::largest_flows(const CountingPort& port,
     std::vector<Flow> flows;
     const int map = port.flows_map();
     // Taken out one by one: what is not looked at again cannot grow old in there.
-    for (Flow next; bpf_map_get_next_key(map, nullptr, &next.key) == 0 && flows.size() < SINK_FLOWS;) {
+    for (Flow next; bpf_map_get_next_key(map, nullptr, &next.key) == 0 && flows.size() < PASSED_FLOWS;) {
         if (bpf_map_lookup_elem(map, &next.key, &next.frames) == 0)
             flows.push_back(next);
         if (bpf_map_delete_elem(map, &next.key) != 0)

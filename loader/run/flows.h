@@ -20,7 +20,7 @@ namespace responder {
 // Pure, for one flow. `match`: what the port takes, so that the option is one that is missing; `promiscuous`: the name
 // of one of them. Nothing is missing where the port follows the flow, or the datagrams of these fragments, as
 // something.
-std::string describe_flow(const sink_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
+std::string describe_flow(const passed_flow_key& key, double fps, const MacAddress& own_mac, const match_cfg& match,
                           std::string_view promiscuous, std::string_view followed_as = {});
 
 // Looks at what passes by now and then, on ports that have counted nothing, and says it.
@@ -29,26 +29,26 @@ class FlowWatch {
     // What a command knows that follows some of what passes; empty where it does not.
     struct Following {
         std::function<std::string(const CountingPort&)> aside; // behind "no test frame yet"
-        std::function<std::string(const CountingPort&, const sink_flow_key&)> followed_as;
+        std::function<std::string(const CountingPort&, const passed_flow_key&)> followed_as;
     };
     FlowWatch(std::string_view promiscuous, Following following)
         : promiscuous_(promiscuous), following_(std::move(following)) {}
     explicit FlowWatch(std::string_view promiscuous)
         : FlowWatch(promiscuous,
                     {.aside = [](const CountingPort&) { return std::string(); },
-                     .followed_as = [](const CountingPort&, const sink_flow_key&) { return std::string(); }}) {}
+                     .followed_as = [](const CountingPort&, const passed_flow_key&) { return std::string(); }}) {}
 
     void tick(Clock::time_point now, Clock::time_point begun, std::span<CountingPort* const> ports);
 
   private:
     struct Flow {
-        sink_flow_key key;
+        passed_flow_key key;
         std::uint64_t frames;
     };
 
     void begin(Clock::time_point now, std::span<CountingPort* const> ports);
     void end(Clock::time_point now, std::span<CountingPort* const> ports);
-    std::string followed_as(const CountingPort& port, const std::vector<Flow>& flows, const sink_flow_key& key) const;
+    std::string followed_as(const CountingPort& port, const std::vector<Flow>& flows, const passed_flow_key& key) const;
     std::vector<std::string> largest_flows(const CountingPort& port, std::chrono::duration<double> watched) const;
 
     std::string promiscuous_;

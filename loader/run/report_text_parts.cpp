@@ -57,7 +57,7 @@ void print_counted(Buffer& buffer, const CountingPort& port, std::string_view te
         print_rates(buffer, "over the run", "", test, port.elapsed(), port.speed_bps());
         struct NamedBin {
             std::string text;
-            sink_slot slot;
+            count_slot slot;
         };
         std::vector<NamedBin> bins;
         for (const SizeBin& bin : size_bins)

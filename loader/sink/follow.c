@@ -11,7 +11,7 @@
 /* What the frame in hand is followed with, and what came of it. */
 static _Thread_local struct {
 	const struct follow_table *table;
-	const struct sink_arrival *arrival;
+	const struct socket_arrival *arrival;
 	int followed;           /* it belongs to the stream at this place */
 	__u32 place, sequence;
 	int kind;               /* enum sequence_kind */
@@ -80,7 +80,7 @@ static void prove_payload(const struct frame *f, struct span s)
 	hand.wrong_octets = wrong;
 }
 
-void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival)
+void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct socket_arrival *arrival)
 {
 	struct span s = { data, data + length };
 	struct frame f;

@@ -25,7 +25,7 @@ struct follow_table {
 };
 
 /* One test frame, as long as it is. `arrival`: NULL where nobody took the time; then it is taken here. */
-void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct sink_arrival *arrival);
+void follow_frame(const struct follow_table *table, const __u8 *data, __u32 length, const struct socket_arrival *arrival);
 
 /* What the frame that this thread followed last turned out to be. */
 struct followed {

@@ -76,7 +76,7 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     cfg.multi_buffer = multi_buffer;
     cfg.answer = to_answer_cfg(options.addresses);
     std::copy(port.mac().bytes.begin(), port.mac().bytes.end(), skeleton_->bss->sink_own_mac.bytes);
-    bpf_map__set_max_entries(skeleton_->maps.sink_queues, 2 * port.queues_possible());
+    bpf_map__set_max_entries(skeleton_->maps.queue_counters, 2 * port.queues_possible());
     const unsigned tables = stream_tables(options, mode, port.queues_possible());
     cfg.stream_slots = stream_slots(options, port.queues());
     cfg.streams_by_cpu = mode == XdpMode::generic;
@@ -86,8 +86,8 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     cfg.exact_arrival = options.capture.has_value();
     cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
     if (!to_sockets_)
-        bpf_map__set_autocreate(skeleton_->maps.sink_sockets, false); // a kernel may have no such maps
-    else if (const int error = bpf_map__reuse_fd(skeleton_->maps.sink_sockets, port.sockets()->map_fd()); error != 0)
+        bpf_map__set_autocreate(skeleton_->maps.steer_sockets, false); // a kernel may have no such maps
+    else if (const int error = bpf_map__reuse_fd(skeleton_->maps.steer_sockets, port.sockets()->map_fd()); error != 0)
         throw Error::from_errno(ExitCode::os, "give the XDP program its AF_XDP sockets", -error);
     cfg.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg.watch);
@@ -121,7 +121,7 @@ SinkPort::SinkPort(const SinkOptions& options, Netdev netdev, unsigned first_rea
             slots, tables);
     if (sockets() != nullptr)
         start_readers(options, capture);
-    start_counting(bpf_map__fd(program_->maps().sink_queues));
+    start_counting(bpf_map__fd(program_->maps().queue_counters));
 }
 
 SinkPort::~SinkPort() = default;
@@ -146,7 +146,7 @@ void SinkPort::start_readers(const SinkOptions& options, Capture* capture) {
         table.watch = options.watches.data();
         table.watch_count = static_cast<__u32>(options.watches.size());
         readers_.push_back(std::make_unique<SocketReader>(
-            *sockets()->by_queue()[queue], table, program_->variables().sink_unstamped,
+            *sockets()->by_queue()[queue], table, program_->variables().steer_unstamped,
             capture == nullptr ? nullptr : &capture->tap(interface, queue), sockets_obtained()->cpu[queue]));
     }
 }
@@ -154,7 +154,7 @@ void SinkPort::start_readers(const SinkOptions& options, Capture* capture) {
 std::uint64_t SinkPort::copies_lost() const noexcept { return program_->variables().sink_passed_lost; }
 
 bool SinkPort::stamped_by_reader() const noexcept {
-    return sockets() != nullptr && program_->variables().sink_unstamped != 0;
+    return sockets() != nullptr && program_->variables().steer_unstamped != 0;
 }
 
 SocketStatistics SinkPort::socket_statistics() const noexcept {
@@ -209,6 +209,6 @@ SinkBooks SinkPort::close_books() {
 
 void SinkPort::watch_flows(bool on) noexcept { program_->variables().sink_watch_flows = on; }
 
-int SinkPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().sink_flows); }
+int SinkPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().passed_flows); }
 
 } // namespace responder

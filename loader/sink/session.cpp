@@ -170,7 +170,7 @@ FlowWatch::Following SinkSession::followed() const {
                                          : std::string();
                 },
             .followed_as =
-                [this, follows](const CountingPort& port, const sink_flow_key& key) {
+                [this, follows](const CountingPort& port, const passed_flow_key& key) {
                     const auto watch = std::ranges::find(options_.watches, key.destination_port, &watch_port::port);
                     return follows(port) && watch != options_.watches.end()
                                ? std::string(format_name(static_cast<stream_format>(watch->format)))

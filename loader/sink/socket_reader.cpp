@@ -95,7 +95,7 @@ void SocketReader::read() noexcept {
 
 void SocketReader::take(const xdp_desc& segment, bool stamped) noexcept {
     const std::uint8_t* data = socket_.data(segment);
-    const auto* arrival = reinterpret_cast<const sink_arrival*>(data) - 1;
+    const auto* arrival = reinterpret_cast<const socket_arrival*>(data) - 1;
     if (!XskSocket::continues(segment) && assembled_size_ == 0) {
         take_frame({data, segment.len}, stamped ? arrival : nullptr);
         return;
@@ -112,7 +112,7 @@ void SocketReader::take(const xdp_desc& segment, bool stamped) noexcept {
     assembled_size_ = 0;
 }
 
-void SocketReader::take_frame(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept {
+void SocketReader::take_frame(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept {
     ++frames_;
     if (table_.slots != 0)
         follow_frame(&table_, frame.data(), static_cast<__u32>(frame.size()), arrival);
@@ -120,7 +120,7 @@ void SocketReader::take_frame(std::span<const std::uint8_t> frame, const sink_ar
         capture(frame, arrival);
 }
 
-void SocketReader::capture(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept {
+void SocketReader::capture(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept {
     char room[pcapng::longest_comment];
     const auto length = static_cast<std::uint32_t>(frame.size());
     tap_->frame(frame, length, arrival != nullptr ? arrival->ns : clock_now_ns(CLOCK_TAI),

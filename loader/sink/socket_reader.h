@@ -46,8 +46,8 @@ class SocketReader {
   private:
     void read() noexcept;
     void take(const xdp_desc& segment, bool stamped) noexcept;
-    void take_frame(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept;
-    void capture(std::span<const std::uint8_t> frame, const sink_arrival* arrival) noexcept;
+    void take_frame(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept;
+    void capture(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept;
 
     XskSocket& socket_;
     const follow_table table_;
@@ -56,7 +56,7 @@ class SocketReader {
     // A frame that comes in several segments, as far as it has come.
     std::vector<std::uint8_t> assembled_;
     std::size_t assembled_size_ = 0;
-    sink_arrival assembled_arrival_{};
+    socket_arrival assembled_arrival_{};
 
     std::uint64_t frames_ = 0;
     std::atomic<std::uint64_t> received_{0}; // frames_, for others to read

@@ -31,12 +31,12 @@ struct Case {
     std::string key, title;
     SinkProgram::Options options;
     Octets frame;
-    sink_slot slot;       // where it must be counted
+    count_slot slot;      // where it must be counted
     bool demanded = true; // "counting at most 10 ns more"
     bool watch_flows = false;
 };
 
-Case with(std::string key, std::string title, const Packet& frame, sink_slot slot, auto change, bool demanded = true) {
+Case with(std::string key, std::string title, const Packet& frame, count_slot slot, auto change, bool demanded = true) {
     Case made{.key = std::move(key),
               .title = std::move(title),
               .options = {},
@@ -63,36 +63,36 @@ std::vector<Case> cases() {
     const Ipv6 asked6{.source = "2001:2::1", .destination = "2001:2::2", .hop_limit = 255};
 
     std::vector<Case> list{
-        {"ipv4", "IPv4, UDP port 9, 64 B", {}, udp4, SINK_SIZE_64},
-        {"ipv6", "IPv6, UDP port 9, 84 B", {}, udp6, SINK_SIZE_65},
-        {"network4", "IPv4, to 198.18.0.0/15", {}, Ethernet{} / asked4 / Udp{.destination = 7}, SINK_SIZE_64},
-        {"network6", "IPv6, to 2001:2::/48", {}, Ethernet{} / asked6 / Udp{.destination = 7}, SINK_SIZE_65},
-        {"vlan", "IPv4, one VLAN tag", {}, vlan, SINK_SIZE_65},
-        {"qinq", "IPv4, two VLAN tags", {}, qinq, SINK_SIZE_65},
-        {"ipv4_1518", "IPv4, 1518 B", {}, Ethernet{} / Ipv4{} / Udp{} / payload(1472), SINK_SIZE_1024},
-        {"ipv4_options", "IPv4 with options", {}, Ethernet{} / Ipv4{.options = 4} / Udp{}, SINK_SIZE_64, false},
+        {"ipv4", "IPv4, UDP port 9, 64 B", {}, udp4, SLOT_SIZE_64},
+        {"ipv6", "IPv6, UDP port 9, 84 B", {}, udp6, SLOT_SIZE_65},
+        {"network4", "IPv4, to 198.18.0.0/15", {}, Ethernet{} / asked4 / Udp{.destination = 7}, SLOT_SIZE_64},
+        {"network6", "IPv6, to 2001:2::/48", {}, Ethernet{} / asked6 / Udp{.destination = 7}, SLOT_SIZE_65},
+        {"vlan", "IPv4, one VLAN tag", {}, vlan, SLOT_SIZE_65},
+        {"qinq", "IPv4, two VLAN tags", {}, qinq, SLOT_SIZE_65},
+        {"ipv4_1518", "IPv4, 1518 B", {}, Ethernet{} / Ipv4{} / Udp{} / payload(1472), SLOT_SIZE_1024},
+        {"ipv4_options", "IPv4 with options", {}, Ethernet{} / Ipv4{.options = 4} / Udp{}, SLOT_SIZE_64, false},
         {"ipv6_extension",
          "IPv6 with an extension header",
          {},
          Ethernet{} / Ipv6{} / Extension{} / Udp{},
-         SINK_SIZE_65,
+         SLOT_SIZE_65,
          false},
         {"fragment",
          "IPv4, first fragment",
          {},
          Ethernet{} / Ipv4{.more_fragments = true} / Udp{},
-         SINK_SIZE_64,
+         SLOT_SIZE_64,
          false},
-        {"passed_tcp", "passed: TCP", {}, Ethernet{} / Ipv4{} / Tcp{}, SINK_TCP, false},
+        {"passed_tcp", "passed: TCP", {}, Ethernet{} / Ipv4{} / Tcp{}, SLOT_TCP, false},
         {"passed_udp",
          "passed: UDP to another port",
          {},
          Ethernet{} / Ipv4{} / Udp{.destination = 53},
-         SINK_UDP,
+         SLOT_UDP,
          false},
-        {"passed_watched", "passed: TCP, flows watched", {}, Ethernet{} / Ipv4{} / Tcp{}, SINK_TCP, false, true},
+        {"passed_watched", "passed: TCP, flows watched", {}, Ethernet{} / Ipv4{} / Tcp{}, SLOT_TCP, false, true},
         with(
-            "ports", "16 port ranges, the last one", udp4, SINK_SIZE_64,
+            "ports", "16 port ranges, the last one", udp4, SLOT_SIZE_64,
             [](match_cfg& match) {
                 match = {};
                 match.port_count = MATCH_PORTS;
@@ -101,69 +101,69 @@ std::vector<Case> cases() {
                 match.port[MATCH_PORTS - 1] = {9, 9};
             },
             false),
-        with("ethertype", "--ethertype", Ethernet{} / payload(46), SINK_SIZE_64,
+        with("ethertype", "--ethertype", Ethernet{} / payload(46), SLOT_SIZE_64,
              [](match_cfg& match) {
                  match = {};
                  match.ethertype_count = 1;
                  match.ethertype[0] = 0x88b5;
              }),
-        with("all", "--all, TCP", Ethernet{} / Ipv4{} / Tcp{}, SINK_SIZE_64,
+        with("all", "--all, TCP", Ethernet{} / Ipv4{} / Tcp{}, SLOT_SIZE_64,
              [](match_cfg& match) {
                  match = {};
                  match.all = 1;
              }),
-        with("vlan_option", "--vlan", vlan, SINK_SIZE_65,
+        with("vlan_option", "--vlan", vlan, SLOT_SIZE_65,
              [](match_cfg& match) {
                  match.vlan_count = 1;
                  match.vlan[0] = {5, 5};
              }),
-        with("inner_vlan_option", "--inner-vlan", qinq, SINK_SIZE_65,
+        with("inner_vlan_option", "--inner-vlan", qinq, SLOT_SIZE_65,
              [](match_cfg& match) {
                  match.inner_vlan_count = 1;
                  match.inner_vlan[0] = {6, 6};
              }),
-        with("src", "--src, IPv4", udp4, SINK_SIZE_64,
+        with("src", "--src, IPv4", udp4, SLOT_SIZE_64,
              [](match_cfg& match) {
                  match.source4_count = 1;
                  match.source4[0] = prefix4("10.0.0.0", 8);
                  match.source4[0].address &= match.source4[0].mask;
              }),
-        with("dst6", "--dst, IPv6", udp6, SINK_SIZE_65,
+        with("dst6", "--dst, IPv6", udp6, SLOT_SIZE_65,
              [](match_cfg& match) {
                  match.destination6_count = 1;
                  match.destination6[0] = prefix6("2001:db8::", 32);
              }),
-        with("src_mac", "--src-mac", udp4, SINK_SIZE_64,
+        with("src_mac", "--src-mac", udp4, SLOT_SIZE_64,
              [](match_cfg& match) {
                  match.source_mac_count = 1;
                  match.source_mac[0] = mac(tester_mac);
              }),
-        with("dst_mac", "--dst-mac", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SINK_SIZE_64,
+        with("dst_mac", "--dst-mac", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SLOT_SIZE_64,
              [](match_cfg& match) {
                  match.any_mac = 1;
                  match.destination_mac_count = 1;
                  match.destination_mac[0] = mac(stranger_mac);
              }),
-        with("promisc", "--promisc, another MAC", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SINK_SIZE_64,
+        with("promisc", "--promisc, another MAC", Ethernet{.destination = stranger_mac} / Ipv4{} / Udp{}, SLOT_SIZE_64,
              [](match_cfg& match) { match.any_mac = 1; }),
         // Only where a driver's buffers are too small for its MTU: a helper call a frame.
-        {"frags", "frames of several buffers allowed", {.multi_buffer = true}, udp4, SINK_SIZE_64, false},
-        {"address", "--address, test frame", answering, udp4, SINK_SIZE_64},
+        {"frags", "frames of several buffers allowed", {.multi_buffer = true}, udp4, SLOT_SIZE_64, false},
+        {"address", "--address, test frame", answering, udp4, SLOT_SIZE_64},
         {"arp_reply", "--address, ARP answered", answering,
          Ethernet{.destination = broadcast_mac, .shortest = 96} / Arp{.sender = "198.18.1.1", .target = "198.18.1.2"},
-         SINK_ARP_REPLY, false},
+         SLOT_ARP_REPLY, false},
         {"nd_reply", "--address, ND answered", answering,
          Ethernet{.shortest = 96} / asked6 / Icmp{.type = 135, .rest = 0} / address_octets("2001:2::2") /
              Payload{{1, 1, 2, 0, 0, 0, 0, 2}},
-         SINK_ND_REPLY, false},
+         SLOT_ND_REPLY, false},
         {"ping_reply", "--address, ping answered", answering, Ethernet{} / asked4 / Icmp{} / payload(56),
-         SINK_PING_REPLY, false},
+         SLOT_PING_REPLY, false},
     };
     return list;
 }
 
-std::uint32_t verdict_of(sink_slot slot) {
-    return slot < SINK_SIZE_END ? XDP_DROP : slot < SINK_ANSWER_END ? XDP_TX : XDP_PASS;
+std::uint32_t verdict_of(count_slot slot) {
+    return slot < SLOT_SIZE_END ? XDP_DROP : slot < SLOT_ANSWER_END ? XDP_TX : XDP_PASS;
 }
 
 // The programs that do nothing, and for an answer the one that puts the frame back.

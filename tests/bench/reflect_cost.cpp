@@ -42,14 +42,14 @@ std::vector<Case> cases() {
     const Ipv6 ip6{};
     const Udp echo{.source = 0xc020, .destination = 7}, stamp{.source = 0xc020, .destination = 862};
     return {
-        {"ipv4", "swap, IPv4, UDP port 7", Kind::swap, eth / ip4 / echo / payload(54), SINK_SIZE_65},
-        {"ipv6", "swap, IPv6", Kind::swap, eth / ip6 / echo / payload(34), SINK_SIZE_65},
-        {"vlan", "swap, IPv4, one VLAN tag", Kind::swap, eth / Vlan{} / ip4 / echo / payload(50), SINK_SIZE_65},
-        {"ipv4_1518", "swap, IPv4, 1518 B", Kind::swap, eth / ip4 / echo / payload(1472), SINK_SIZE_1024},
-        {"stamp4", "STAMP, stateless, IPv4", Kind::stateless, eth / ip4 / stamp / zeros(54), SINK_STAMP_REPLY},
-        {"stamp6", "STAMP, stateless, IPv6", Kind::stateless, eth / ip6 / stamp / zeros(44), SINK_STAMP_REPLY},
-        {"stateful4", "STAMP, stateful, IPv4", Kind::stateful, eth / ip4 / stamp / zeros(54), SINK_STAMP_REPLY},
-        {"stateful6", "STAMP, stateful, IPv6", Kind::stateful, eth / ip6 / stamp / zeros(44), SINK_STAMP_REPLY},
+        {"ipv4", "swap, IPv4, UDP port 7", Kind::swap, eth / ip4 / echo / payload(54), SLOT_SIZE_65},
+        {"ipv6", "swap, IPv6", Kind::swap, eth / ip6 / echo / payload(34), SLOT_SIZE_65},
+        {"vlan", "swap, IPv4, one VLAN tag", Kind::swap, eth / Vlan{} / ip4 / echo / payload(50), SLOT_SIZE_65},
+        {"ipv4_1518", "swap, IPv4, 1518 B", Kind::swap, eth / ip4 / echo / payload(1472), SLOT_SIZE_1024},
+        {"stamp4", "STAMP, stateless, IPv4", Kind::stateless, eth / ip4 / stamp / zeros(54), SLOT_STAMP_REPLY},
+        {"stamp6", "STAMP, stateless, IPv6", Kind::stateless, eth / ip6 / stamp / zeros(44), SLOT_STAMP_REPLY},
+        {"stateful4", "STAMP, stateful, IPv4", Kind::stateful, eth / ip4 / stamp / zeros(54), SLOT_STAMP_REPLY},
+        {"stateful6", "STAMP, stateful, IPv6", Kind::stateful, eth / ip6 / stamp / zeros(44), SLOT_STAMP_REPLY},
     };
 }
 

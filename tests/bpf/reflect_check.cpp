@@ -31,21 +31,21 @@ void blank(Octets& frame, std::size_t at, std::size_t octets) {
 
 // What differs from run to run.
 void blank_times(Octets& frame, std::uint32_t slot) {
-    if (slot == SINK_STAMP_REPLY) {
+    if (slot == SLOT_STAMP_REPLY) {
         const std::size_t l3 = behind_tags(frame), udp = l3 + (frame.at(l3) >> 4 == 4 ? 20 : 40);
         blank(frame, udp + 6, 2);
         blank(frame, udp + 8 + stamp_t3, time_octets);
         blank(frame, udp + 8 + stamp_t2, time_octets);
-    } else if (slot == SINK_DELAY_REPLY) {
+    } else if (slot == SLOT_DELAY_REPLY) {
         blank(frame, behind_tags(frame) + dmm_t2, time_octets);
         blank(frame, behind_tags(frame) + dmm_t3, time_octets);
-    } else if (slot == SINK_LOSS_REPLY) {
+    } else if (slot == SLOT_LOSS_REPLY) {
         blank(frame, behind_tags(frame) + slr_count, 4);
     }
 }
 
 std::uint32_t verdict_of(std::uint32_t slot) {
-    return slot < SINK_ANSWER_END ? XDP_TX : slot < SINK_REASON_END ? XDP_PASS : XDP_DROP;
+    return slot < SLOT_ANSWER_END ? XDP_TX : slot < SLOT_REASON_END ? XDP_PASS : XDP_DROP;
 }
 
 } // namespace
@@ -62,7 +62,7 @@ ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
     EXPECT_EQ(count.frames, 1U);
     EXPECT_EQ(count.l2_bytes, frame.size());
     EXPECT_EQ(run.verdict, verdict_of(slot)) << slot_name(slot);
-    if (slot >= SINK_ANSWER_END) {
+    if (slot >= SLOT_ANSWER_END) {
         EXPECT_TRUE(run.out == frame) << slot_name(slot) << " came out as\n" << packet::hex(run.out);
     }
 
@@ -81,6 +81,6 @@ ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
     return {.slot = slot, .out = std::move(run.out)};
 }
 
-std::string reflect_slot_name(std::uint32_t slot) { return slot < SINK_SIZE_END ? "test" : slot_name(slot); }
+std::string reflect_slot_name(std::uint32_t slot) { return slot < SLOT_SIZE_END ? "test" : slot_name(slot); }
 
 } // namespace responder::test

@@ -17,7 +17,7 @@ class ReflectCheck {
     explicit ReflectCheck(const reflect_cfg& cfg) : program_(cfg) {}
 
     struct Seen {
-        std::uint32_t slot = SINK_SLOTS;
+        std::uint32_t slot = SLOTS;
         Octets out;
     };
     Seen see(const Octets& frame);

@@ -126,7 +126,7 @@ TEST(Reflect, EveryTruncation) {
     const auto cut = [&](const Octets& frame) {
         for (std::size_t length = 14; length <= frame.size(); ++length)
             ++(reflector.slot(Octets(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(length))) <
-                       SINK_ANSWER_END
+                       SLOT_ANSWER_END
                    ? answered
                    : refused);
     };
@@ -317,7 +317,7 @@ TEST(Reflect, RestrictionsOfTheSink) {
 
 TEST(Reflect, RefusesWhileItIsTold) {
     ReflectCheck reflector;
-    reflector.program()->bss->reflect_live.refuse = SINK_EXPIRED;
+    reflector.program()->bss->reflect_live.refuse = SLOT_EXPIRED;
     EXPECT_REFLECT(reflector, "expired", to_port(7, Octets(18)));
     EXPECT_REFLECT(reflector, "udp", to_port(8, Octets(18)));
     reflector.program()->bss->reflect_live.refuse = 0;

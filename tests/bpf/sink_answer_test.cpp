@@ -18,7 +18,7 @@ const SinkProgram::Options both{.address4 = own4, .address6 = own6};
 const MacAddress solicited_mac{{0x33, 0x33, 0xff, 0, 0, 2}};
 const std::string solicited = "ff02::1:ff00:2";
 
-void expect_reply(SinkCheck& sink, const Octets& question, sink_slot slot, const Octets& expected,
+void expect_reply(SinkCheck& sink, const Octets& question, count_slot slot, const Octets& expected,
                   const std::source_location& where = std::source_location::current()) {
     const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "question");
     const SinkCheck::Seen seen = sink.see(question);
@@ -33,13 +33,13 @@ const Ethernet back{.destination = tester_mac, .source = own_mac};
 TEST(SinkArp, Reply) {
     SinkCheck sink(both);
     const Arp reply{.operation = 2, .sender_mac = own_mac, .sender = own4, .target_mac = tester_mac, .target = tester4};
-    expect_reply(sink, to_all / request(), SINK_ARP_REPLY, back / reply);
-    expect_reply(sink, Ethernet{} / request(), SINK_ARP_REPLY, back / reply); // asked again, as caches do
-    expect_reply(sink, to_all / Vlan{.id = 5, .priority = 7} / request(), SINK_ARP_REPLY,
+    expect_reply(sink, to_all / request(), SLOT_ARP_REPLY, back / reply);
+    expect_reply(sink, Ethernet{} / request(), SLOT_ARP_REPLY, back / reply); // asked again, as caches do
+    expect_reply(sink, to_all / Vlan{.id = 5, .priority = 7} / request(), SLOT_ARP_REPLY,
                  back / Vlan{.id = 5, .priority = 7} / reply);
-    expect_reply(sink, to_all / Vlan{.protocol = s_tag} / Vlan{.id = 6} / request(), SINK_ARP_REPLY,
+    expect_reply(sink, to_all / Vlan{.protocol = s_tag} / Vlan{.id = 6} / request(), SLOT_ARP_REPLY,
                  back / Vlan{.protocol = s_tag} / Vlan{.id = 6} / reply);
-    expect_reply(sink, Ethernet{.destination = broadcast_mac, .shortest = 42} / request(), SINK_ARP_REPLY,
+    expect_reply(sink, Ethernet{.destination = broadcast_mac, .shortest = 42} / request(), SLOT_ARP_REPLY,
                  Ethernet{.destination = tester_mac, .source = own_mac, .shortest = 42} / reply);
 }
 
@@ -48,7 +48,7 @@ TEST(SinkArp, Probe) {
     SinkCheck sink(both);
     const Arp probe{.sender = "0.0.0.0", .target = own4};
     expect_reply(
-        sink, to_all / probe, SINK_ARP_REPLY,
+        sink, to_all / probe, SLOT_ARP_REPLY,
         back /
             Arp{.operation = 2, .sender_mac = own_mac, .sender = own4, .target_mac = tester_mac, .target = "0.0.0.0"});
 }
@@ -59,7 +59,7 @@ TEST(SinkArp, ReplyGoesToTheSenderInThePacket) {
     Arp asked = request();
     asked.sender_mac = stranger_mac;
     expect_reply(
-        sink, to_all / asked, SINK_ARP_REPLY,
+        sink, to_all / asked, SLOT_ARP_REPLY,
         Ethernet{.destination = stranger_mac, .source = own_mac} /
             Arp{.operation = 2, .sender_mac = own_mac, .sender = own4, .target_mac = stranger_mac, .target = tester4});
 }
@@ -91,15 +91,15 @@ TEST(SinkArp, WhatIsNotAnswered) {
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.name);
-        EXPECT_SLOT(sink, SINK_ARP, each.frame);
+        EXPECT_SLOT(sink, SLOT_ARP, each.frame);
     }
     const Octets whole = to_all / request();
     for (std::ptrdiff_t size = 14; size < 42; ++size)
-        EXPECT_SLOT(sink, SINK_ARP, Octets(whole.begin(), whole.begin() + size)) << size;
+        EXPECT_SLOT(sink, SLOT_ARP, Octets(whole.begin(), whole.begin() + size)) << size;
     SinkCheck only6({.address6 = own6});
-    EXPECT_SLOT(only6, SINK_ARP, to_all / request());
+    EXPECT_SLOT(only6, SLOT_ARP, to_all / request());
     SinkCheck none;
-    EXPECT_SLOT(none, SINK_ARP, to_all / request());
+    EXPECT_SLOT(none, SLOT_ARP, to_all / request());
 }
 
 TEST(SinkPing, Ipv4) {
@@ -110,11 +110,11 @@ TEST(SinkPing, Ipv4) {
                 .source = tester4, .destination = own4, .ttl = ttl, .tos = 0xb8, .id = 77, .dont_fragment = true};
             const Ipv4 here{
                 .source = own4, .destination = tester4, .ttl = 64, .tos = 0xb8, .id = 77, .dont_fragment = true};
-            expect_reply(sink, Ethernet{} / there / Icmp{.rest = 0x12340000u + size} / payload(size), SINK_PING_REPLY,
+            expect_reply(sink, Ethernet{} / there / Icmp{.rest = 0x12340000u + size} / payload(size), SLOT_PING_REPLY,
                          back / here / Icmp{.type = 0, .rest = 0x12340000u + size} / payload(size));
         }
     expect_reply(sink, Ethernet{} / Vlan{.id = 9} / Ipv4{.source = tester4, .destination = own4} / Icmp{} / payload(56),
-                 SINK_PING_REPLY,
+                 SLOT_PING_REPLY,
                  back / Vlan{.id = 9} / Ipv4{.source = own4, .destination = tester4} / Icmp{.type = 0} / payload(56));
 }
 
@@ -124,7 +124,7 @@ TEST(SinkPing, Ipv6) {
         expect_reply(sink,
                      Ethernet{} / Ipv6{.source = tester6, .destination = own6, .hop_limit = 3} /
                          Icmp{.type = 128, .rest = 0xffff0000u + size} / payload(size),
-                     SINK_PING_REPLY,
+                     SLOT_PING_REPLY,
                      back / Ipv6{.source = own6, .destination = tester6, .hop_limit = 64} /
                          Icmp{.type = 129, .rest = 0xffff0000u + size} / payload(size));
 }
@@ -153,7 +153,7 @@ TEST(SinkPing, ChecksumsVerifyForEverySum) {
     // A reply of zeros: its checksum is the one that is never 0.
     const SinkCheck::Seen zero =
         sink.see(Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Icmp{.rest = 0} / zeros(10));
-    EXPECT_EQ(zero.slot, Slot{SINK_PING_REPLY});
+    EXPECT_EQ(zero.slot, Slot{SLOT_PING_REPLY});
     EXPECT_EQ(zero.out[36] << 8 | zero.out[37], 0xffff);
     // A ping whose checksum is wrong is not made good.
     const Octets wrong = sink.see(Ethernet{} / Ipv4{.source = tester4, .destination = own4, .checksum = 0x1234} /
@@ -173,7 +173,7 @@ TEST(SinkPing, WhatIsNotAnswered) {
     const struct {
         const char* name;
         Octets frame;
-        sink_slot slot = SINK_ICMP;
+        count_slot slot = SLOT_ICMP;
     } cases[] = {
         {"to another address", Ethernet{} / Ipv4{.source = tester4, .destination = "198.18.1.3"} / echo4},
         {"to another IPv6 address", Ethernet{} / Ipv6{.source = tester6, .destination = "2001:2::3"} / echo6},
@@ -212,8 +212,8 @@ TEST(SinkPing, WhatIsNotAnswered) {
         {"echo header cut short", Ethernet{} / Ipv4{.source = tester4, .destination = own4, .length = 27} / echo4},
         {"echo header cut short, IPv6", Ethernet{} / Ipv6{.source = tester6, .destination = own6, .length = 7} / echo6},
         {"a length that lies", Ethernet{} / Ipv4{.source = tester4, .destination = own4, .length = 600} / echo4,
-         SINK_MALFORMED},
-        {"UDP", Ethernet{} / ip4 / Udp{.destination = 8}, SINK_SIZE_64},
+         SLOT_MALFORMED},
+        {"UDP", Ethernet{} / ip4 / Udp{.destination = 8}, SLOT_SIZE_64},
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.name);
@@ -221,12 +221,12 @@ TEST(SinkPing, WhatIsNotAnswered) {
     }
     const Octets ping4 = Ethernet{} / ip4 / echo4, ping6 = Ethernet{} / ip6 / echo6;
     SinkCheck only4({.address4 = own4}), only6({.address6 = own6}), none;
-    EXPECT_SLOT(only4, SINK_PING_REPLY, ping4);
-    EXPECT_SLOT(only4, SINK_ICMP, ping6);
-    EXPECT_SLOT(only6, SINK_ICMP, ping4);
-    EXPECT_SLOT(only6, SINK_PING_REPLY, ping6);
-    EXPECT_SLOT(none, SINK_ICMP, ping4);
-    EXPECT_SLOT(none, SINK_ICMP, ping6);
+    EXPECT_SLOT(only4, SLOT_PING_REPLY, ping4);
+    EXPECT_SLOT(only4, SLOT_ICMP, ping6);
+    EXPECT_SLOT(only6, SLOT_ICMP, ping4);
+    EXPECT_SLOT(only6, SLOT_PING_REPLY, ping6);
+    EXPECT_SLOT(none, SLOT_ICMP, ping4);
+    EXPECT_SLOT(none, SLOT_ICMP, ping6);
 }
 
 // A solicitation is as long as its options; the advertisement carries one where there is room for it.
@@ -255,20 +255,20 @@ constexpr std::uint32_t solicited_override = 0x60000000, override_only = 0x20000
 TEST(SinkNd, Advertisement) {
     SinkCheck sink(both);
     const Octets expected = advertisement(tester_mac, tester6, solicited_override);
-    expect_reply(sink, solicitation(tester6, own6, source_option()), SINK_ND_REPLY, expected);
+    expect_reply(sink, solicitation(tester6, own6, source_option()), SLOT_ND_REPLY, expected);
     // Asked again, directly.
     expect_reply(sink,
                  Ethernet{} / Ipv6{.source = tester6, .destination = own6, .hop_limit = 255} /
                      Icmp{.type = 135, .rest = 0} / address_octets(own6) / source_option(),
-                 SINK_ND_REPLY, expected);
+                 SLOT_ND_REPLY, expected);
     // Without an option there is no room for one.
-    expect_reply(sink, solicitation(tester6), SINK_ND_REPLY,
+    expect_reply(sink, solicitation(tester6), SLOT_ND_REPLY,
                  bare_advertisement(tester_mac, tester6, solicited_override));
     // Flags of a solicitation are reserved, and not reflected.
     expect_reply(sink,
                  Ethernet{} / Ipv6{.source = tester6, .destination = own6, .hop_limit = 255} /
                      Icmp{.type = 135, .rest = 0xffffffff} / address_octets(own6) / source_option(),
-                 SINK_ND_REPLY, expected);
+                 SLOT_ND_REPLY, expected);
 }
 
 TEST(SinkNd, TaggedAndPadded) {
@@ -279,14 +279,14 @@ TEST(SinkNd, TaggedAndPadded) {
         octets.insert(octets.begin() + 12, tag.begin(), tag.end());
         return octets;
     };
-    expect_reply(sink, tagged(solicitation(tester6)), SINK_ND_REPLY,
+    expect_reply(sink, tagged(solicitation(tester6)), SLOT_ND_REPLY,
                  tagged(bare_advertisement(tester_mac, tester6, solicited_override)));
     // Room behind the packet is used.
     Octets padded = solicitation(tester6);
     padded.resize(padded.size() + 12);
     Octets expected = advertisement(tester_mac, tester6, solicited_override);
     expected.resize(padded.size());
-    expect_reply(sink, padded, SINK_ND_REPLY, expected);
+    expect_reply(sink, padded, SLOT_ND_REPLY, expected);
 }
 
 // More options than one, such as a nonce (RFC 7527): the answer has its own one and the rest is padding.
@@ -296,20 +296,20 @@ TEST(SinkNd, OtherOptions) {
     two.octets.insert(two.octets.end(), {14, 1, 1, 2, 3, 4, 5, 6});
     Octets expected = advertisement(tester_mac, tester6, solicited_override);
     expected.insert(expected.end(), {14, 1, 1, 2, 3, 4, 5, 6});
-    expect_reply(sink, solicitation(tester6, own6, two), SINK_ND_REPLY, expected);
+    expect_reply(sink, solicitation(tester6, own6, two), SLOT_ND_REPLY, expected);
 
     expected.resize(expected.size() - 8);
     const Payload nonce{{14, 1, 1, 2, 3, 4, 5, 6}};
-    expect_reply(sink, solicitation(tester6, own6, nonce), SINK_ND_REPLY, expected);
+    expect_reply(sink, solicitation(tester6, own6, nonce), SLOT_ND_REPLY, expected);
 }
 
 // RFC 4862: whoever wants the address asks from :: and must hear, as all do, that it is taken.
 TEST(SinkNd, DuplicateAddressDetection) {
     SinkCheck sink(both);
     const MacAddress all_nodes{{0x33, 0x33, 0, 0, 0, 1}};
-    expect_reply(sink, solicitation("::"), SINK_ND_REPLY, bare_advertisement(all_nodes, "ff02::1", override_only));
+    expect_reply(sink, solicitation("::"), SLOT_ND_REPLY, bare_advertisement(all_nodes, "ff02::1", override_only));
     const Octets expected = advertisement(all_nodes, "ff02::1", override_only);
-    expect_reply(sink, solicitation("::", own6, Payload{{14, 1, 1, 2, 3, 4, 5, 6}}), SINK_ND_REPLY, expected);
+    expect_reply(sink, solicitation("::", own6, Payload{{14, 1, 1, 2, 3, 4, 5, 6}}), SLOT_ND_REPLY, expected);
 }
 
 TEST(SinkNd, WhatIsNotAnswered) {
@@ -346,11 +346,11 @@ TEST(SinkNd, WhatIsNotAnswered) {
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.name);
-        EXPECT_SLOT(sink, SINK_ND, each.frame);
+        EXPECT_SLOT(sink, SLOT_ND, each.frame);
     }
     SinkCheck only4({.address4 = own4}), none;
-    EXPECT_SLOT(only4, SINK_ND, solicitation(tester6));
-    EXPECT_SLOT(none, SINK_ND, solicitation(tester6));
+    EXPECT_SLOT(only4, SLOT_ND, solicitation(tester6));
+    EXPECT_SLOT(none, SLOT_ND, solicitation(tester6));
 }
 
 // The address is where the test is: in other VLANs it may be somebody else's.
@@ -360,19 +360,19 @@ TEST(SinkAnswer, OnlyInTheVlansOfTheTest) {
     options.match.vlan[0] = {5, 5};
     SinkCheck sink(options);
     const Packet ping = Ipv4{.source = tester4, .destination = own4} / Icmp{};
-    EXPECT_SLOT(sink, SINK_ARP_REPLY, to_all / Vlan{.id = 5} / request());
-    EXPECT_SLOT(sink, SINK_ARP, to_all / Vlan{.id = 6} / request());
-    EXPECT_SLOT(sink, SINK_ARP, to_all / request());
-    EXPECT_SLOT(sink, SINK_PING_REPLY, Ethernet{} / Vlan{.id = 5} / ping);
-    EXPECT_SLOT(sink, SINK_ICMP, Ethernet{} / Vlan{.id = 6} / ping);
-    EXPECT_SLOT(sink, SINK_ND, solicitation(tester6));
+    EXPECT_SLOT(sink, SLOT_ARP_REPLY, to_all / Vlan{.id = 5} / request());
+    EXPECT_SLOT(sink, SLOT_ARP, to_all / Vlan{.id = 6} / request());
+    EXPECT_SLOT(sink, SLOT_ARP, to_all / request());
+    EXPECT_SLOT(sink, SLOT_PING_REPLY, Ethernet{} / Vlan{.id = 5} / ping);
+    EXPECT_SLOT(sink, SLOT_ICMP, Ethernet{} / Vlan{.id = 6} / ping);
+    EXPECT_SLOT(sink, SLOT_ND, solicitation(tester6));
 
     options.match.inner_vlan_count = 1;
     options.match.inner_vlan[0] = {7, 7};
     SinkCheck inner(options);
-    EXPECT_SLOT(inner, SINK_PING_REPLY, Ethernet{} / Vlan{.id = 5} / Vlan{.id = 7} / ping);
-    EXPECT_SLOT(inner, SINK_ICMP, Ethernet{} / Vlan{.id = 5} / Vlan{.id = 8} / ping);
-    EXPECT_SLOT(inner, SINK_ICMP, Ethernet{} / Vlan{.id = 5} / ping);
+    EXPECT_SLOT(inner, SLOT_PING_REPLY, Ethernet{} / Vlan{.id = 5} / Vlan{.id = 7} / ping);
+    EXPECT_SLOT(inner, SLOT_ICMP, Ethernet{} / Vlan{.id = 5} / Vlan{.id = 8} / ping);
+    EXPECT_SLOT(inner, SLOT_ICMP, Ethernet{} / Vlan{.id = 5} / ping);
 }
 
 // Where everything is test traffic, a ping to the address is still answered, and any other ping is counted.
@@ -381,21 +381,21 @@ TEST(SinkAnswer, UnderAll) {
     options.match = {};
     options.match.all = 1;
     SinkCheck sink(options);
-    EXPECT_SLOT(sink, SINK_PING_REPLY, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Icmp{});
-    EXPECT_SLOT(sink, SINK_PING_REPLY, Ethernet{} / Ipv6{.source = tester6, .destination = own6} / Icmp{.type = 128});
-    EXPECT_SLOT(sink, SINK_ARP_REPLY, to_all / request());
-    EXPECT_SLOT(sink, SINK_ND_REPLY, solicitation(tester6));
-    EXPECT_SLOT(sink, SINK_SIZE_64, Ethernet{} / Ipv4{.source = tester4, .destination = "198.18.1.3"} / Icmp{});
-    EXPECT_SLOT(sink, SINK_SIZE_64, Ethernet{} / Ipv4{} / Tcp{});
-    EXPECT_SLOT(sink, SINK_SIZE_64, Ethernet{} / payload(46));
+    EXPECT_SLOT(sink, SLOT_PING_REPLY, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Icmp{});
+    EXPECT_SLOT(sink, SLOT_PING_REPLY, Ethernet{} / Ipv6{.source = tester6, .destination = own6} / Icmp{.type = 128});
+    EXPECT_SLOT(sink, SLOT_ARP_REPLY, to_all / request());
+    EXPECT_SLOT(sink, SLOT_ND_REPLY, solicitation(tester6));
+    EXPECT_SLOT(sink, SLOT_SIZE_64, Ethernet{} / Ipv4{.source = tester4, .destination = "198.18.1.3"} / Icmp{});
+    EXPECT_SLOT(sink, SLOT_SIZE_64, Ethernet{} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(sink, SLOT_SIZE_64, Ethernet{} / payload(46));
 }
 
 // Test traffic is counted beside the answers as without them.
 TEST(SinkAnswer, DoesNotChangeWhatCounts) {
     SinkCheck sink(both);
-    EXPECT_SLOT(sink, SINK_SIZE_64, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Udp{.destination = 7});
-    EXPECT_SLOT(sink, SINK_SIZE_65, Ethernet{} / Ipv6{} / Udp{});
-    EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Tcp{});
+    EXPECT_SLOT(sink, SLOT_SIZE_64, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Udp{.destination = 7});
+    EXPECT_SLOT(sink, SLOT_SIZE_65, Ethernet{} / Ipv6{} / Udp{});
+    EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Tcp{});
 }
 
 TEST(SinkAnswer, LargePingOfSeveralBuffers) {
@@ -403,9 +403,9 @@ TEST(SinkAnswer, LargePingOfSeveralBuffers) {
     options.multi_buffer = true;
     SinkCheck sink(options);
     expect_reply(sink, Ethernet{} / Ipv4{.source = tester4, .destination = own4} / Icmp{} / payload(8000),
-                 SINK_PING_REPLY,
+                 SLOT_PING_REPLY,
                  back / Ipv4{.source = own4, .destination = tester4} / Icmp{.type = 0} / payload(8000));
-    expect_reply(sink, solicitation(tester6, own6, source_option()), SINK_ND_REPLY,
+    expect_reply(sink, solicitation(tester6, own6, source_option()), SLOT_ND_REPLY,
                  advertisement(tester_mac, tester6, solicited_override));
 }
 

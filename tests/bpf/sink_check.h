@@ -18,17 +18,17 @@
 namespace responder::test {
 
 struct Slot {
-    std::uint32_t value = SINK_SLOTS;
+    std::uint32_t value = SLOTS;
     bool operator==(const Slot&) const = default;
     friend void PrintTo(const Slot& slot, std::ostream* out) { *out << slot_name(slot.value); }
 };
 
-constexpr bool is_size(std::uint32_t slot) { return slot < SINK_SIZE_END; }
+constexpr bool is_size(std::uint32_t slot) { return slot < SLOT_SIZE_END; }
 // That no sink counts in.
 constexpr bool is_reflectors(std::uint32_t slot) {
-    return (slot >= SINK_STAMP_REPLY && slot < SINK_ANSWER_END) || slot >= SINK_GROUP;
+    return (slot >= SLOT_STAMP_REPLY && slot < SLOT_ANSWER_END) || slot >= SLOT_GROUP;
 }
-constexpr bool is_answer(std::uint32_t slot) { return slot >= SINK_ANSWER_FIRST && slot < SINK_ANSWER_END; }
+constexpr bool is_answer(std::uint32_t slot) { return slot >= SLOT_ANSWER_FIRST && slot < SLOT_ANSWER_END; }
 
 class SinkCheck {
   public:
@@ -38,7 +38,7 @@ class SinkCheck {
 
     struct Seen {
         Slot slot;
-        sink_count count{};
+        slot_count count{};
         Octets out;
         bool plain = false; // the parser's short cut took it
     };
@@ -56,7 +56,7 @@ class SinkCheck {
     std::uint64_t frames_ = 0;
 };
 
-// By name. `expected` is an enumerator of sink_slot; what follows is the frame.
+// By name. `expected` is an enumerator of count_slot; what follows is the frame.
 #define EXPECT_SLOT(check, expected, ...) EXPECT_EQ((check).slot(__VA_ARGS__), Slot{expected})
 
 } // namespace responder::test

@@ -31,30 +31,30 @@ MacAddress numbered_mac(unsigned number) { return {{0x02, 0xaa, 0, 0, 0, static_
 TEST(SinkMatch, DefaultTakesTheDiscardPort) {
     SinkCheck sink;
     for (const char* address : {"192.0.2.9", "255.255.255.255"}) {
-        EXPECT_SLOT(sink, SINK_SIZE_64, udp4(address, 9));
-        EXPECT_SLOT(sink, SINK_UDP, udp4(address, 8));
-        EXPECT_SLOT(sink, SINK_UDP, udp4(address, 10));
-        EXPECT_SLOT(sink, SINK_UDP, udp4(address, 0x0900));
+        EXPECT_SLOT(sink, SLOT_SIZE_64, udp4(address, 9));
+        EXPECT_SLOT(sink, SLOT_UDP, udp4(address, 8));
+        EXPECT_SLOT(sink, SLOT_UDP, udp4(address, 10));
+        EXPECT_SLOT(sink, SLOT_UDP, udp4(address, 0x0900));
     }
-    EXPECT_SLOT(sink, SINK_SIZE_65, udp6("2001:db8::9", 9));
-    EXPECT_SLOT(sink, SINK_UDP, udp6("2001:db8::9", 8));
-    EXPECT_SLOT(sink, SINK_UDP, udp6("2001:db8::9", 10));
-    EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / Ipv4{} / Udp{.source = 9, .destination = 77});
+    EXPECT_SLOT(sink, SLOT_SIZE_65, udp6("2001:db8::9", 9));
+    EXPECT_SLOT(sink, SLOT_UDP, udp6("2001:db8::9", 8));
+    EXPECT_SLOT(sink, SLOT_UDP, udp6("2001:db8::9", 10));
+    EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / Ipv4{} / Udp{.source = 9, .destination = 77});
 }
 
 TEST(SinkMatch, DefaultTakesTheBenchmarkingNetworks) {
     SinkCheck sink;
     for (const char* address : {"198.18.0.0", "198.18.255.255", "198.19.0.0", "198.19.255.255"})
-        EXPECT_SLOT(sink, SINK_SIZE_64, udp4(address)) << address;
+        EXPECT_SLOT(sink, SLOT_SIZE_64, udp4(address)) << address;
     for (const char* address : {"198.17.255.255", "198.20.0.0", "18.198.0.0", "199.18.0.0"})
-        EXPECT_SLOT(sink, SINK_UDP, udp4(address)) << address;
+        EXPECT_SLOT(sink, SLOT_UDP, udp4(address)) << address;
     for (const char* address : {"2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff"})
-        EXPECT_SLOT(sink, SINK_SIZE_65, udp6(address)) << address;
+        EXPECT_SLOT(sink, SLOT_SIZE_65, udp6(address)) << address;
     for (const char* address : {"2001:2:1::", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", "2001:3::", "2:2001::"})
-        EXPECT_SLOT(sink, SINK_UDP, udp6(address)) << address;
+        EXPECT_SLOT(sink, SLOT_UDP, udp6(address)) << address;
     // The destination counts, not the source.
-    EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / Ipv4{.source = "198.18.0.1"} / Udp{.destination = 77});
-    EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / Ipv6{.source = "2001:2::1"} / Udp{.destination = 77});
+    EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / Ipv4{.source = "198.18.0.1"} / Udp{.destination = 77});
+    EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / Ipv6{.source = "2001:2::1"} / Udp{.destination = 77});
 }
 
 TEST(SinkMatch, PortRanges) {
@@ -62,14 +62,14 @@ TEST(SinkMatch, PortRanges) {
     for (const unsigned port : {100, 150, 200, 9, 65535})
         EXPECT_TRUE(sink.counts(udp_port(port))) << port;
     for (const unsigned port : {99, 201, 8, 10, 65534, 0})
-        EXPECT_SLOT(sink, SINK_UDP, udp_port(port)) << port;
+        EXPECT_SLOT(sink, SLOT_UDP, udp_port(port)) << port;
     SinkCheck every(match_ports({{0, 65535}}));
     EXPECT_TRUE(every.counts(udp_port(0)));
     EXPECT_TRUE(every.counts(udp_port(65535)));
     // Every port, but only where there is one.
-    EXPECT_SLOT(every, SINK_FRAGMENT, Ethernet{} / Ipv4{.protocol = 17, .fragment_offset = 1} / payload(64));
-    EXPECT_SLOT(every, SINK_TCP, Ethernet{} / Ipv4{} / Tcp{});
-    EXPECT_SLOT(every, SINK_DHCP, udp_port(68));
+    EXPECT_SLOT(every, SLOT_FRAGMENT, Ethernet{} / Ipv4{.protocol = 17, .fragment_offset = 1} / payload(64));
+    EXPECT_SLOT(every, SLOT_TCP, Ethernet{} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(every, SLOT_DHCP, udp_port(68));
 }
 
 TEST(SinkMatch, FullListOfPorts) {
@@ -90,10 +90,10 @@ TEST(SinkMatch, AnyUdp) {
         EXPECT_TRUE(sink.counts(udp_port(port))) << port;
     EXPECT_TRUE(sink.counts(udp6("ff02::1")));
     EXPECT_TRUE(sink.counts(Ethernet{} / Ipv4{.protocol = 17, .fragment_offset = 1} / payload(64)));
-    EXPECT_SLOT(sink, SINK_DHCP, udp_port(67));
-    EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Ipv4{} / Tcp{});
-    EXPECT_SLOT(sink, SINK_OTHER_ETHERTYPE, Ethernet{} / payload(46));
-    EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{} / Ipv4{} / Udp{.length = 7});
+    EXPECT_SLOT(sink, SLOT_DHCP, udp_port(67));
+    EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(sink, SLOT_OTHER_ETHERTYPE, Ethernet{} / payload(46));
+    EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{} / Ipv4{} / Udp{.length = 7});
 }
 
 TEST(SinkMatch, EtherTypes) {
@@ -107,8 +107,8 @@ TEST(SinkMatch, EtherTypes) {
         EXPECT_EQ(sink.counts(Ethernet{.type = type} / payload(46)), listed) << type;
         EXPECT_EQ(sink.counts(Ethernet{} / Vlan{.type = type} / payload(46)), listed) << type;
     }
-    EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / Ipv4{} / Udp{});
-    EXPECT_SLOT(sink, SINK_OTHER_ETHERTYPE, Ethernet{.type = 0x0089} / payload(0x89));
+    EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / Ipv4{} / Udp{});
+    EXPECT_SLOT(sink, SLOT_OTHER_ETHERTYPE, Ethernet{.type = 0x0089} / payload(0x89));
 
     // An IP packet is known by its ports and addresses, never by its EtherType.
     cfg = {};
@@ -117,10 +117,10 @@ TEST(SinkMatch, EtherTypes) {
     cfg.ethertype[1] = 0x86dd;
     cfg.ethertype[2] = 0x0806;
     SinkCheck ip(cfg);
-    EXPECT_SLOT(ip, SINK_TCP, Ethernet{} / Ipv4{} / Tcp{});
-    EXPECT_SLOT(ip, SINK_UDP, Ethernet{} / Ipv6{} / Udp{});
-    EXPECT_SLOT(ip, SINK_ARP, Ethernet{} / Arp{});
-    EXPECT_SLOT(ip, SINK_MALFORMED, Ethernet{.type = 0x0800, .shortest = 14} / payload(10));
+    EXPECT_SLOT(ip, SLOT_TCP, Ethernet{} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(ip, SLOT_UDP, Ethernet{} / Ipv6{} / Udp{});
+    EXPECT_SLOT(ip, SLOT_ARP, Ethernet{} / Arp{});
+    EXPECT_SLOT(ip, SLOT_MALFORMED, Ethernet{.type = 0x0800, .shortest = 14} / payload(10));
 }
 
 TEST(SinkMatch, FullListsOfNetworks) {
@@ -189,15 +189,15 @@ TEST(SinkMatch, Vlan) {
             EXPECT_TRUE(sink.counts(Ethernet{} / Vlan{.id = id, .protocol = protocol} / Vlan{.id = 7} / inside)) << id;
         }
     for (const unsigned id : {1, 99, 111, 4095})
-        EXPECT_SLOT(sink, SINK_OTHER_VLAN, Ethernet{} / Vlan{.id = id} / inside) << id;
-    EXPECT_SLOT(sink, SINK_OTHER_VLAN, Ethernet{} / Vlan{.id = 7} / Vlan{.id = 100} / inside);
-    EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Vlan{.id = 7} / Ipv4{} / Tcp{}); // only test traffic can be in another
+        EXPECT_SLOT(sink, SLOT_OTHER_VLAN, Ethernet{} / Vlan{.id = id} / inside) << id;
+    EXPECT_SLOT(sink, SLOT_OTHER_VLAN, Ethernet{} / Vlan{.id = 7} / Vlan{.id = 100} / inside);
+    EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Vlan{.id = 7} / Ipv4{} / Tcp{}); // only test traffic can be in another
     // Any id will do, but there must be one: what stands in its place is none.
     cfg.vlan[0] = {0, 4095};
     SinkCheck any(cfg);
     EXPECT_TRUE(any.counts(Ethernet{} / Vlan{.id = 7} / inside));
-    EXPECT_SLOT(any, SINK_OTHER_VLAN, Ethernet{} / inside);
-    EXPECT_SLOT(any, SINK_OTHER_VLAN, Ethernet{} / Ipv6{} / Udp{});
+    EXPECT_SLOT(any, SLOT_OTHER_VLAN, Ethernet{} / inside);
+    EXPECT_SLOT(any, SLOT_OTHER_VLAN, Ethernet{} / Ipv6{} / Udp{});
 }
 
 TEST(SinkMatch, InnerVlan) {
@@ -209,10 +209,10 @@ TEST(SinkMatch, InnerVlan) {
     const Packet inside = Ipv6{} / Udp{};
     for (unsigned id = 0; id < 100; ++id)
         EXPECT_EQ(sink.slot(Ethernet{} / Vlan{.id = 5, .protocol = s_tag} / Vlan{.id = id, .priority = 9} / inside),
-                  Slot{id % 10 == 0 && id < 10 * MATCH_VLANS ? SINK_SIZE_65 : SINK_OTHER_VLAN})
+                  Slot{id % 10 == 0 && id < 10 * MATCH_VLANS ? SLOT_SIZE_65 : SLOT_OTHER_VLAN})
             << id;
-    EXPECT_SLOT(sink, SINK_OTHER_VLAN, Ethernet{} / Vlan{.id = 10} / inside);
-    EXPECT_SLOT(sink, SINK_OTHER_VLAN, Ethernet{} / inside);
+    EXPECT_SLOT(sink, SLOT_OTHER_VLAN, Ethernet{} / Vlan{.id = 10} / inside);
+    EXPECT_SLOT(sink, SLOT_OTHER_VLAN, Ethernet{} / inside);
 }
 
 TEST(SinkMatch, SourceAndDestination) {
@@ -223,9 +223,9 @@ TEST(SinkMatch, SourceAndDestination) {
     SinkCheck source4(cfg);
     EXPECT_TRUE(source4.counts(Ethernet{} / Ipv4{.source = "10.1.2.3"} / Udp{}));
     EXPECT_TRUE(source4.counts(Ethernet{} / Ipv4{.source = "10.9.9.9"} / Udp{}));
-    EXPECT_SLOT(source4, SINK_OTHER_ADDRESS,
+    EXPECT_SLOT(source4, SLOT_OTHER_ADDRESS,
                 Ethernet{} / Ipv4{.source = "10.2.0.0", .destination = "10.1.0.0"} / Udp{});
-    EXPECT_SLOT(source4, SINK_OTHER_ADDRESS, Ethernet{} / Ipv6{} / Udp{});
+    EXPECT_SLOT(source4, SLOT_OTHER_ADDRESS, Ethernet{} / Ipv6{} / Udp{});
 
     // A list of one version leaves out the other, whichever list it is.
     for (const bool by_source : {false, true})
@@ -241,10 +241,10 @@ TEST(SinkMatch, SourceAndDestination) {
                 to4{.source = "10.2.0.5", .destination = "10.1.0.5"};
             const Ipv6 from6{.source = "2001:db8:1::5"}, to6{.destination = "2001:db8:1::5"};
             EXPECT_EQ(sink.slot(Ethernet{} / from4 / Udp{}),
-                      Slot{!v6 && by_source ? SINK_SIZE_64 : SINK_OTHER_ADDRESS});
-            EXPECT_EQ(sink.slot(Ethernet{} / to4 / Udp{}), Slot{!v6 && !by_source ? SINK_SIZE_64 : SINK_OTHER_ADDRESS});
-            EXPECT_EQ(sink.slot(Ethernet{} / from6 / Udp{}), Slot{v6 && by_source ? SINK_SIZE_65 : SINK_OTHER_ADDRESS});
-            EXPECT_EQ(sink.slot(Ethernet{} / to6 / Udp{}), Slot{v6 && !by_source ? SINK_SIZE_65 : SINK_OTHER_ADDRESS});
+                      Slot{!v6 && by_source ? SLOT_SIZE_64 : SLOT_OTHER_ADDRESS});
+            EXPECT_EQ(sink.slot(Ethernet{} / to4 / Udp{}), Slot{!v6 && !by_source ? SLOT_SIZE_64 : SLOT_OTHER_ADDRESS});
+            EXPECT_EQ(sink.slot(Ethernet{} / from6 / Udp{}), Slot{v6 && by_source ? SLOT_SIZE_65 : SLOT_OTHER_ADDRESS});
+            EXPECT_EQ(sink.slot(Ethernet{} / to6 / Udp{}), Slot{v6 && !by_source ? SLOT_SIZE_65 : SLOT_OTHER_ADDRESS});
         }
 
     // Both directions, both versions: each packet by the lists of its own.
@@ -257,8 +257,8 @@ TEST(SinkMatch, SourceAndDestination) {
     SinkCheck both(cfg);
     for (const bool from : {false, true})
         for (const bool to : {false, true}) {
-            const sink_slot expected4 = from && to ? SINK_SIZE_64 : SINK_OTHER_ADDRESS;
-            const sink_slot expected6 = from && to ? SINK_SIZE_65 : SINK_OTHER_ADDRESS;
+            const count_slot expected4 = from && to ? SLOT_SIZE_64 : SLOT_OTHER_ADDRESS;
+            const count_slot expected6 = from && to ? SLOT_SIZE_65 : SLOT_OTHER_ADDRESS;
             EXPECT_SLOT(
                 both, expected4,
                 Ethernet{} /
@@ -278,8 +278,8 @@ TEST(SinkMatch, SourceAndDestination) {
     cfg.source4[0] = prefix4("0.0.0.0", 0);
     SinkCheck all(cfg);
     EXPECT_TRUE(all.counts(Ethernet{} / Ipv4{} / Tcp{}));
-    EXPECT_SLOT(all, SINK_OTHER_ADDRESS, Ethernet{} / payload(46));
-    EXPECT_SLOT(all, SINK_OTHER_ADDRESS, Ethernet{} / Ipv6{} / Tcp{});
+    EXPECT_SLOT(all, SLOT_OTHER_ADDRESS, Ethernet{} / payload(46));
+    EXPECT_SLOT(all, SLOT_OTHER_ADDRESS, Ethernet{} / Ipv6{} / Tcp{});
 }
 
 TEST(SinkMatch, FullListsOfAddresses) {
@@ -312,9 +312,9 @@ TEST(SinkMatch, MacAddresses) {
     SinkCheck source(cfg);
     for (unsigned i = 0; i < MATCH_MACS + 2; ++i)
         EXPECT_EQ(source.slot(Ethernet{.source = numbered_mac(i)} / Ipv4{} / Udp{}),
-                  Slot{i < MATCH_MACS ? SINK_SIZE_64 : SINK_OTHER_MAC})
+                  Slot{i < MATCH_MACS ? SLOT_SIZE_64 : SLOT_OTHER_MAC})
             << i;
-    EXPECT_SLOT(source, SINK_OTHER_MAC, Ethernet{.destination = numbered_mac(1)} / Ipv4{} / Udp{});
+    EXPECT_SLOT(source, SLOT_OTHER_MAC, Ethernet{.destination = numbered_mac(1)} / Ipv4{} / Udp{});
 
     cfg = default_match();
     cfg.any_mac = 1;
@@ -324,13 +324,13 @@ TEST(SinkMatch, MacAddresses) {
     SinkCheck destination(cfg);
     for (unsigned i = 0; i < MATCH_MACS + 2; ++i)
         EXPECT_EQ(destination.slot(Ethernet{.destination = numbered_mac(i)} / Ipv4{} / Udp{}),
-                  Slot{i < MATCH_MACS ? SINK_SIZE_64 : SINK_OTHER_MAC})
+                  Slot{i < MATCH_MACS ? SLOT_SIZE_64 : SLOT_OTHER_MAC})
             << i;
-    EXPECT_SLOT(destination, SINK_OTHER_MAC, Ethernet{} / Ipv4{} / Udp{});
+    EXPECT_SLOT(destination, SLOT_OTHER_MAC, Ethernet{} / Ipv4{} / Udp{});
     for (std::size_t octet = 0; octet < 6; ++octet) { // each octet matters
         Octets frame = Ethernet{.destination = numbered_mac(0)} / Ipv4{} / Udp{};
         frame[octet] ^= 0x20;
-        EXPECT_SLOT(destination, SINK_OTHER_MAC, frame) << octet;
+        EXPECT_SLOT(destination, SLOT_OTHER_MAC, frame) << octet;
     }
 }
 
@@ -341,15 +341,15 @@ TEST(SinkMatch, OtherMac) {
     EXPECT_TRUE(own.counts(to(own_mac)));
     EXPECT_TRUE(own.counts(to(broadcast_mac)));
     EXPECT_TRUE(own.counts(to(multicast)));
-    EXPECT_SLOT(own, SINK_OTHER_MAC, to(stranger_mac));
-    EXPECT_SLOT(own, SINK_TCP, Ethernet{.destination = stranger_mac} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(own, SLOT_OTHER_MAC, to(stranger_mac));
+    EXPECT_SLOT(own, SLOT_TCP, Ethernet{.destination = stranger_mac} / Ipv4{} / Tcp{});
 
     match_cfg cfg = default_match();
     cfg.any_mac = 1;
     SinkCheck any(cfg);
     for (const MacAddress& address : {own_mac, broadcast_mac, multicast, stranger_mac})
         EXPECT_TRUE(any.counts(to(address))) << to_string(address);
-    EXPECT_SLOT(any, SINK_CONTROL, to({{0x01, 0x80, 0xc2, 0, 0, 1}}));
+    EXPECT_SLOT(any, SLOT_CONTROL, to({{0x01, 0x80, 0xc2, 0, 0, 1}}));
 }
 
 TEST(SinkMatch, All) {
@@ -376,12 +376,12 @@ TEST(SinkMatch, All) {
     };
     for (const Octets& frame : taken)
         EXPECT_TRUE(sink.counts(frame)) << hex(frame);
-    EXPECT_SLOT(sink, SINK_CONTROL, Ethernet{.destination = {{0x01, 0x80, 0xc2, 0, 0, 0x0e}}} / payload(46));
-    EXPECT_SLOT(sink, SINK_ARP, Ethernet{} / Arp{});
-    EXPECT_SLOT(sink, SINK_ND, Ethernet{} / Ipv6{} / Icmp{.type = 135} / payload(16));
-    EXPECT_SLOT(sink, SINK_DHCP, Ethernet{} / Ipv4{} / Udp{.destination = 68});
-    EXPECT_SLOT(sink, SINK_DHCP, Ethernet{} / Ipv6{} / Udp{.destination = 546});
-    EXPECT_SLOT(sink, SINK_OTHER_MAC, Ethernet{.destination = stranger_mac} / Ipv4{} / Tcp{});
+    EXPECT_SLOT(sink, SLOT_CONTROL, Ethernet{.destination = {{0x01, 0x80, 0xc2, 0, 0, 0x0e}}} / payload(46));
+    EXPECT_SLOT(sink, SLOT_ARP, Ethernet{} / Arp{});
+    EXPECT_SLOT(sink, SLOT_ND, Ethernet{} / Ipv6{} / Icmp{.type = 135} / payload(16));
+    EXPECT_SLOT(sink, SLOT_DHCP, Ethernet{} / Ipv4{} / Udp{.destination = 68});
+    EXPECT_SLOT(sink, SLOT_DHCP, Ethernet{} / Ipv6{} / Udp{.destination = 546});
+    EXPECT_SLOT(sink, SLOT_OTHER_MAC, Ethernet{.destination = stranger_mac} / Ipv4{} / Tcp{});
 }
 
 // Every set of restrictions against frames that miss every subset of them: the reason is the first that applies, and
@@ -419,10 +419,10 @@ TEST(SinkMatch, RestrictionsTogether) {
                                       .destination = missed & destination_bit ? "10.0.0.20" : "10.0.0.2"} /
                                  Udp{};
             const unsigned applies = set & missed;
-            const sink_slot expected = applies & (source_mac_bit | destination_mac_bit) ? SINK_OTHER_MAC
-                                       : applies & (vlan_bit | inner_bit)               ? SINK_OTHER_VLAN
-                                       : applies                                        ? SINK_OTHER_ADDRESS
-                                                                                        : SINK_SIZE_64;
+            const count_slot expected = applies & (source_mac_bit | destination_mac_bit) ? SLOT_OTHER_MAC
+                                        : applies & (vlan_bit | inner_bit)               ? SLOT_OTHER_VLAN
+                                        : applies                                        ? SLOT_OTHER_ADDRESS
+                                                                                         : SLOT_SIZE_64;
             EXPECT_SLOT(sink, expected, frame) << "set " << set << ", missed " << missed;
         }
     }
@@ -438,9 +438,9 @@ TEST(SinkMatch, IdentificationsTogether) {
     EXPECT_TRUE(sink.counts(udp4("198.19.1.1")));
     EXPECT_TRUE(sink.counts(udp6("2001:2::1")));
     EXPECT_TRUE(sink.counts(Ethernet{} / payload(46)));
-    EXPECT_SLOT(sink, SINK_UDP, udp_port(10));
-    EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Ipv4{.destination = "198.19.1.1"} / Tcp{.destination = 9});
-    EXPECT_SLOT(sink, SINK_OTHER_ETHERTYPE, Ethernet{.type = 0x88b6} / payload(46));
+    EXPECT_SLOT(sink, SLOT_UDP, udp_port(10));
+    EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Ipv4{.destination = "198.19.1.1"} / Tcp{.destination = 9});
+    EXPECT_SLOT(sink, SLOT_OTHER_ETHERTYPE, Ethernet{.type = 0x88b6} / payload(46));
 }
 
 } // namespace

@@ -25,13 +25,13 @@ TEST(SinkParse, Tags) {
                     EXPECT_TRUE(sink.counts(Ethernet{} / ip_udp(v6)));
                     EXPECT_TRUE(sink.counts(Ethernet{} / a / ip_udp(v6)));
                     EXPECT_TRUE(sink.counts(Ethernet{} / a / b / ip_udp(v6)));
-                    EXPECT_SLOT(sink, SINK_TOO_DEEP, Ethernet{} / a / b / c / ip_udp(v6));
-                    EXPECT_SLOT(sink, SINK_TOO_DEEP, Ethernet{} / a / b / c / c / c / ip_udp(v6));
+                    EXPECT_SLOT(sink, SLOT_TOO_DEEP, Ethernet{} / a / b / c / ip_udp(v6));
+                    EXPECT_SLOT(sink, SLOT_TOO_DEEP, Ethernet{} / a / b / c / c / c / ip_udp(v6));
                 }
     for (const std::uint16_t no_tag :
          {std::uint16_t{0x9100}, std::uint16_t{0x9200}, std::uint16_t{0x88e7}}) // older QinQ, PBB
-        EXPECT_SLOT(sink, SINK_OTHER_ETHERTYPE, Ethernet{} / Vlan{.protocol = no_tag} / ip_udp(false));
-    EXPECT_SLOT(sink, SINK_OTHER_ETHERTYPE, Ethernet{} / Vlan{.type = 0x88b5} / ip_udp(false));
+        EXPECT_SLOT(sink, SLOT_OTHER_ETHERTYPE, Ethernet{} / Vlan{.protocol = no_tag} / ip_udp(false));
+    EXPECT_SLOT(sink, SLOT_OTHER_ETHERTYPE, Ethernet{} / Vlan{.type = 0x88b5} / ip_udp(false));
 }
 
 TEST(SinkParse, EveryIhl) {
@@ -39,19 +39,19 @@ TEST(SinkParse, EveryIhl) {
     for (unsigned words = 5; words <= 15; ++words) {
         const unsigned options = (words - 5) * 4;
         EXPECT_TRUE(sink.counts(Ethernet{} / Ipv4{.options = options} / Udp{} / payload(10))) << words;
-        EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / Ipv4{.options = options} / Udp{.destination = 10}) << words;
-        EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Ipv4{.options = options} / Tcp{}) << words;
+        EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / Ipv4{.options = options} / Udp{.destination = 10}) << words;
+        EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Ipv4{.options = options} / Tcp{}) << words;
     }
     for (std::uint8_t words = 0; words < 5; ++words)
-        EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{} / Ipv4{.ihl = words} / Udp{}) << int{words};
+        EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{} / Ipv4{.ihl = words} / Udp{}) << int{words};
     // More header than there is of the packet, though not of the frame.
     for (std::uint8_t words = 6; words <= 15; ++words)
-        EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{.shortest = 100} / Ipv4{.ihl = words, .length = 20}) << int{words};
+        EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{.shortest = 100} / Ipv4{.ihl = words, .length = 20}) << int{words};
     // More header than there is of the frame.
     for (std::uint8_t words = 6; words <= 15; ++words)
-        EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{.shortest = 0} / Ipv4{.protocol = 17, .ihl = words}) << int{words};
+        EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{.shortest = 0} / Ipv4{.protocol = 17, .ihl = words}) << int{words};
     // The ports are where the header ends: these say 9 where IHL 5 would look.
-    EXPECT_SLOT(sink, SINK_UDP,
+    EXPECT_SLOT(sink, SLOT_UDP,
                 Ethernet{} / Ipv4{.protocol = 17, .ihl = 6} / Payload{{0, 0, 0, 9}} / Udp{.destination = 10});
 }
 
@@ -64,7 +64,7 @@ TEST(SinkParse, EveryFirstOctetOfIpv4) {
     Octets frame = Ethernet{} / Ipv4{.protocol = 17} / words;
     for (unsigned first = 0; first < 256; ++first) {
         frame[14] = static_cast<std::uint8_t>(first);
-        EXPECT_SLOT(sink, first >= 0x45 && first <= 0x4f ? SINK_SIZE_128 : SINK_MALFORMED, frame) << first;
+        EXPECT_SLOT(sink, first >= 0x45 && first <= 0x4f ? SLOT_SIZE_128 : SLOT_MALFORMED, frame) << first;
     }
 }
 
@@ -74,9 +74,9 @@ TEST(SinkParse, Version) {
         EXPECT_EQ(sink.counts(Ethernet{} / Ipv4{.version = version} / Udp{}), version == 4) << version;
         EXPECT_EQ(sink.counts(Ethernet{} / Ipv6{.version = version} / Udp{}), version == 6) << version;
     }
-    EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{} / Ipv4{.version = 6} / Udp{});
-    EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{.type = 0x86dd} / Ipv4{} / Udp{} / payload(100));
-    EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{.type = 0x0800} / Ipv6{} / Udp{});
+    EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{} / Ipv4{.version = 6} / Udp{});
+    EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{.type = 0x86dd} / Ipv4{} / Udp{} / payload(100));
+    EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{.type = 0x0800} / Ipv6{} / Udp{});
 }
 
 struct ExtensionKind {
@@ -100,15 +100,15 @@ TEST(SinkParse, ExtensionHeadersOfEachKind) {
                 SCOPED_TRACE("kind " + std::to_string(kind) + ", " + std::to_string(count) + " of " +
                              std::to_string(size));
                 const Packet headers = chain(kind, count, size);
-                const sink_slot deep = SINK_TOO_DEEP;
+                const count_slot deep = SLOT_TOO_DEEP;
                 EXPECT_EQ(sink.counts(Ethernet{} / headers / Udp{}), count <= 8);
-                EXPECT_SLOT(sink, count <= 8 ? SINK_UDP : deep, Ethernet{} / headers / Udp{.destination = 10});
-                EXPECT_SLOT(sink, count <= 8 ? SINK_TCP : deep, Ethernet{} / headers / Tcp{});
-                EXPECT_SLOT(sink, count <= 8 ? SINK_ICMP : deep, Ethernet{} / headers / Icmp{.type = 128});
+                EXPECT_SLOT(sink, count <= 8 ? SLOT_UDP : deep, Ethernet{} / headers / Udp{.destination = 10});
+                EXPECT_SLOT(sink, count <= 8 ? SLOT_TCP : deep, Ethernet{} / headers / Tcp{});
+                EXPECT_SLOT(sink, count <= 8 ? SLOT_ICMP : deep, Ethernet{} / headers / Icmp{.type = 128});
             }
     for (unsigned count = 0; count <= 9; ++count) { // fragment headers that fragment nothing (RFC 6946)
         EXPECT_EQ(sink.counts(Ethernet{} / chain(44, count, 8) / Udp{}), count <= 8) << count;
-        EXPECT_SLOT(sink, count <= 8 ? SINK_UDP : SINK_TOO_DEEP,
+        EXPECT_SLOT(sink, count <= 8 ? SLOT_UDP : SLOT_TOO_DEEP,
                     Ethernet{} / chain(44, count, 8) / Udp{.destination = 10});
     }
 }
@@ -119,20 +119,20 @@ TEST(SinkParse, ExtensionHeadersMixedAndLong) {
                          Extension{.kind = 51, .size = 24} / Fragment{} / Extension{.kind = 135} /
                          Extension{.kind = 60};
     const SinkCheck::Seen seen = sink.see(Ethernet{} / Vlan{} / Vlan{} / mixed / Udp{} / payload(5));
-    EXPECT_EQ(seen.slot, Slot{SINK_SIZE_128});
+    EXPECT_EQ(seen.slot, Slot{SLOT_SIZE_128});
     EXPECT_EQ(seen.count.payload_bytes, 5u);
     // The longest that can be: 2048 octets each.
     EXPECT_TRUE(sink.counts(Ethernet{} / Ipv6{} / Extension{.kind = 60, .size = 2048} / Udp{}));
     // Beyond the buffer that can be read: what is there nobody knows.
     SinkCheck frags({.multi_buffer = true});
     const Packet beyond = Ipv6{} / Extension{.kind = 60, .size = 2048} / Extension{.kind = 60, .size = 2048};
-    EXPECT_SLOT(frags, SINK_MALFORMED, Ethernet{} / beyond / Udp{});
-    EXPECT_SLOT(frags, SINK_MALFORMED, Ethernet{} / beyond / Tcp{});
+    EXPECT_SLOT(frags, SLOT_MALFORMED, Ethernet{} / beyond / Udp{});
+    EXPECT_SLOT(frags, SLOT_MALFORMED, Ethernet{} / beyond / Tcp{});
     // The fragment header's second octet is reserved and no length.
     EXPECT_TRUE(sink.counts(Ethernet{} / Ipv6{} / Fragment{.reserved = 255} / Udp{}));
     // ESP hides what follows, and nothing follows "no next header".
-    EXPECT_SLOT(sink, SINK_OTHER_IP, Ethernet{} / Ipv6{.next = 50} / Udp{});
-    EXPECT_SLOT(sink, SINK_OTHER_IP, Ethernet{} / Ipv6{.next = 59} / Udp{});
+    EXPECT_SLOT(sink, SLOT_OTHER_IP, Ethernet{} / Ipv6{.next = 50} / Udp{});
+    EXPECT_SLOT(sink, SLOT_OTHER_IP, Ethernet{} / Ipv6{.next = 59} / Udp{});
 }
 
 TEST(SinkParse, ExtensionHeadersThatLie) {
@@ -145,20 +145,20 @@ TEST(SinkParse, ExtensionHeadersThatLie) {
             // One unit more than there is, and the most that can be said.
             const Octets honest = Ethernet{} / outer / Extension{.kind = kind, .size = 16} / Udp{};
             EXPECT_TRUE(sink.counts(honest));
-            EXPECT_SLOT(sink, SINK_MALFORMED,
+            EXPECT_SLOT(sink, SLOT_MALFORMED,
                         Ethernet{.shortest = 400} / outer / Extension{.kind = kind, .next = 17, .length = 255});
-            EXPECT_SLOT(sink, SINK_MALFORMED,
+            EXPECT_SLOT(sink, SLOT_MALFORMED,
                         Ethernet{.shortest = 400} / outer / Extension{.kind = kind, .next = 17, .length = 4});
             // IP ends where the header begins; what looks like it is padding.
             Octets outside = Ethernet{.shortest = 400} / outer / Extension{.kind = kind, .next = 17} / Udp{};
             outside[18] = 0;
             outside[19] = static_cast<std::uint8_t>(8 * before);
-            EXPECT_SLOT(sink, SINK_MALFORMED, outside);
+            EXPECT_SLOT(sink, SLOT_MALFORMED, outside);
         }
     // The length of the whole ends inside an extension header.
     for (std::uint16_t length = 0; length < 24; ++length) {
         const Octets frame = Ethernet{} / Ipv6{.length = length} / Extension{.size = 24} / Udp{};
-        EXPECT_SLOT(sink, SINK_MALFORMED, frame) << length;
+        EXPECT_SLOT(sink, SLOT_MALFORMED, frame) << length;
     }
 }
 
@@ -168,28 +168,28 @@ TEST(SinkParse, FragmentsOfIpv4) {
         return Ethernet{} / Ipv4{.more_fragments = true} / Udp{.destination = port, .length = 5000} / payload(size);
     };
     EXPECT_TRUE(sink.counts(first(9, 64)));
-    EXPECT_SLOT(sink, SINK_UDP, first(10, 64));
-    EXPECT_SLOT(sink, SINK_DHCP, first(67, 64));
+    EXPECT_SLOT(sink, SLOT_UDP, first(10, 64));
+    EXPECT_SLOT(sink, SLOT_DHCP, first(67, 64));
     EXPECT_TRUE(sink.counts(Ethernet{} / Ipv4{.dont_fragment = true} / Udp{}));
     // A later one has no ports: what stands there may look like port 9.
     for (const bool more : {false, true})
         for (const unsigned offset : {1u, 2u, 4096u, 8191u})
             for (const unsigned options : {0u, 40u}) {
                 const Ipv4 ip{.protocol = 17, .options = options, .more_fragments = more, .fragment_offset = offset};
-                EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / ip / Udp{}) << offset;
-                EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / ip / Udp{.destination = 67}) << offset;
-                EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / ip / payload(3)) << offset;
+                EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / ip / Udp{}) << offset;
+                EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / ip / Udp{.destination = 67}) << offset;
+                EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / ip / payload(3)) << offset;
                 Ipv4 to_test = ip;
                 to_test.destination = "198.18.5.5"; // known by its address alone
                 EXPECT_TRUE(sink.counts(Ethernet{} / to_test / payload(64))) << offset;
             }
     // Too small for the UDP header (RFC 1858's tiny fragment).
     for (std::size_t size = 0; size < 8; ++size)
-        EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{} / Ipv4{.protocol = 17, .more_fragments = true} / payload(size))
+        EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{} / Ipv4{.protocol = 17, .more_fragments = true} / payload(size))
             << size;
     // Of other protocols they are that protocol.
-    EXPECT_SLOT(sink, SINK_TCP, Ethernet{} / Ipv4{.protocol = 6, .more_fragments = true} / payload(8));
-    EXPECT_SLOT(sink, SINK_ICMP, Ethernet{} / Ipv4{.protocol = 1, .fragment_offset = 2} / payload(8));
+    EXPECT_SLOT(sink, SLOT_TCP, Ethernet{} / Ipv4{.protocol = 6, .more_fragments = true} / payload(8));
+    EXPECT_SLOT(sink, SLOT_ICMP, Ethernet{} / Ipv4{.protocol = 1, .fragment_offset = 2} / payload(8));
 }
 
 TEST(SinkParse, FragmentsOfIpv6) {
@@ -201,26 +201,26 @@ TEST(SinkParse, FragmentsOfIpv6) {
             return chain(60, before, 8) / Fragment{.offset = offset, .more = more, .next = 17};
         };
         EXPECT_TRUE(sink.counts(Ethernet{} / fragment(0, true) / Udp{.length = 5000} / payload(64)));
-        EXPECT_SLOT(sink, SINK_UDP, Ethernet{} / fragment(0, true) / Udp{.destination = 10, .length = 5000});
-        EXPECT_SLOT(sink, SINK_MALFORMED, Ethernet{} / fragment(0, true) / payload(7));
+        EXPECT_SLOT(sink, SLOT_UDP, Ethernet{} / fragment(0, true) / Udp{.destination = 10, .length = 5000});
+        EXPECT_SLOT(sink, SLOT_MALFORMED, Ethernet{} / fragment(0, true) / payload(7));
         for (const bool more : {false, true})
             for (const unsigned offset : {1u, 2u, 8191u}) {
-                EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / fragment(offset, more) / Udp{}) << offset;
-                EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / fragment(offset, more) / payload(2)) << offset;
+                EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / fragment(offset, more) / Udp{}) << offset;
+                EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / fragment(offset, more) / payload(2)) << offset;
             }
         EXPECT_TRUE(sink.counts(Ethernet{} / test_network / Fragment{.offset = 9, .next = 17} / payload(64)));
     }
     // A second fragment header does not undo the first, nor hide behind it.
-    EXPECT_SLOT(sink, SINK_FRAGMENT, Ethernet{} / Ipv6{} / Fragment{} / Fragment{.offset = 5, .next = 17} / Udp{});
+    EXPECT_SLOT(sink, SLOT_FRAGMENT, Ethernet{} / Ipv6{} / Fragment{} / Fragment{.offset = 5, .next = 17} / Udp{});
     const SinkCheck::Seen both = sink.see(Ethernet{} / Ipv6{} / Fragment{.more = true} / Fragment{.next = 17} /
                                           Udp{.length = 5000} / payload(4));
-    EXPECT_EQ(both.slot, Slot{SINK_SIZE_65}); // still a first fragment, whose UDP length is the datagram's
+    EXPECT_EQ(both.slot, Slot{SLOT_SIZE_65}); // still a first fragment, whose UDP length is the datagram's
     EXPECT_EQ(both.count.payload_bytes, 4u);
     // In a later fragment the next header is not there: what stands in its place is not stepped over.
-    EXPECT_SLOT(sink, SINK_OTHER_IP,
+    EXPECT_SLOT(sink, SLOT_OTHER_IP,
                 Ethernet{} / Ipv6{} / Fragment{.offset = 1, .next = 60} / Extension{.kind = 60, .next = 17} / Udp{});
     // Ninth header, in a later fragment: nothing to step over, so not too deep.
-    EXPECT_SLOT(sink, SINK_OTHER_IP, Ethernet{} / chain(60, 7, 8) / Fragment{.offset = 1, .next = 60} / payload(8));
+    EXPECT_SLOT(sink, SLOT_OTHER_IP, Ethernet{} / chain(60, 7, 8) / Fragment{.offset = 1, .next = 60} / payload(8));
 }
 
 TEST(SinkParse, LengthsThatLie) {
@@ -228,39 +228,39 @@ TEST(SinkParse, LengthsThatLie) {
     struct {
         const char* name;
         Octets frame;
-        sink_slot slot;
+        count_slot slot;
     } const cases[] = {
-        {"IPv4 length 0", Ethernet{} / Ipv4{.length = 0} / Udp{}, SINK_MALFORMED},
-        {"IPv4 length below its header", Ethernet{} / Ipv4{.length = 19} / Udp{}, SINK_MALFORMED},
+        {"IPv4 length 0", Ethernet{} / Ipv4{.length = 0} / Udp{}, SLOT_MALFORMED},
+        {"IPv4 length below its header", Ethernet{} / Ipv4{.length = 19} / Udp{}, SLOT_MALFORMED},
         {"IPv4 length below its header with options", Ethernet{} / Ipv4{.options = 8, .length = 27} / Udp{},
-         SINK_MALFORMED},
-        {"IPv4 header alone", Ethernet{} / Ipv4{.length = 20} / Udp{}, SINK_MALFORMED},
-        {"IPv4 length into the UDP header", Ethernet{} / Ipv4{.length = 27} / Udp{}, SINK_MALFORMED},
-        {"IPv4 length as UDP's", Ethernet{} / Ipv4{.length = 28} / Udp{}, SINK_SIZE_64},
-        {"IPv4 length into the padding", Ethernet{} / Ipv4{.length = 46} / Udp{}, SINK_SIZE_64},
-        {"IPv4 length one beyond the frame", Ethernet{} / Ipv4{.length = 47} / Udp{}, SINK_MALFORMED},
-        {"IPv4 length one beyond a tagged frame", Ethernet{} / Vlan{} / Ipv4{.length = 43} / Udp{}, SINK_MALFORMED},
-        {"IPv4 length as a tagged frame's", Ethernet{} / Vlan{} / Ipv4{.length = 42} / Udp{}, SINK_SIZE_64},
-        {"IPv4 length 65535", Ethernet{} / Ipv4{.length = 65535} / Udp{}, SINK_MALFORMED},
-        {"TCP with an IPv4 length beyond", Ethernet{} / Ipv4{.length = 1500} / Tcp{}, SINK_MALFORMED},
-        {"IPv6 length 0", Ethernet{} / Ipv6{.length = 0} / Udp{}, SINK_MALFORMED},
-        {"IPv6 length into the UDP header", Ethernet{} / Ipv6{.length = 7} / Udp{}, SINK_MALFORMED},
-        {"IPv6 length as UDP's", Ethernet{.shortest = 80} / Ipv6{.length = 8} / Udp{}, SINK_SIZE_65},
-        {"IPv6 length one beyond the frame", Ethernet{} / Ipv6{.length = 9} / Udp{}, SINK_MALFORMED},
-        {"IPv6 length 65535", Ethernet{} / Ipv6{.length = 65535} / Udp{}, SINK_MALFORMED},
-        {"IPv6 jumbogram", Ethernet{} / Ipv6{.length = 0} / Extension{.kind = 0} / Udp{}, SINK_MALFORMED},
-        {"IPv6 length 0, TCP", Ethernet{} / Ipv6{.length = 0} / Tcp{}, SINK_TCP},
-        {"UDP length 0", Ethernet{} / Ipv4{} / Udp{.length = 0}, SINK_MALFORMED},
-        {"UDP length 7", Ethernet{} / Ipv4{} / Udp{.length = 7}, SINK_MALFORMED},
-        {"UDP length 8", Ethernet{} / Ipv4{} / Udp{.length = 8} / payload(10), SINK_SIZE_64},
-        {"UDP length one beyond IP's", Ethernet{} / Ipv4{} / Udp{.length = 19} / payload(10), SINK_MALFORMED},
+         SLOT_MALFORMED},
+        {"IPv4 header alone", Ethernet{} / Ipv4{.length = 20} / Udp{}, SLOT_MALFORMED},
+        {"IPv4 length into the UDP header", Ethernet{} / Ipv4{.length = 27} / Udp{}, SLOT_MALFORMED},
+        {"IPv4 length as UDP's", Ethernet{} / Ipv4{.length = 28} / Udp{}, SLOT_SIZE_64},
+        {"IPv4 length into the padding", Ethernet{} / Ipv4{.length = 46} / Udp{}, SLOT_SIZE_64},
+        {"IPv4 length one beyond the frame", Ethernet{} / Ipv4{.length = 47} / Udp{}, SLOT_MALFORMED},
+        {"IPv4 length one beyond a tagged frame", Ethernet{} / Vlan{} / Ipv4{.length = 43} / Udp{}, SLOT_MALFORMED},
+        {"IPv4 length as a tagged frame's", Ethernet{} / Vlan{} / Ipv4{.length = 42} / Udp{}, SLOT_SIZE_64},
+        {"IPv4 length 65535", Ethernet{} / Ipv4{.length = 65535} / Udp{}, SLOT_MALFORMED},
+        {"TCP with an IPv4 length beyond", Ethernet{} / Ipv4{.length = 1500} / Tcp{}, SLOT_MALFORMED},
+        {"IPv6 length 0", Ethernet{} / Ipv6{.length = 0} / Udp{}, SLOT_MALFORMED},
+        {"IPv6 length into the UDP header", Ethernet{} / Ipv6{.length = 7} / Udp{}, SLOT_MALFORMED},
+        {"IPv6 length as UDP's", Ethernet{.shortest = 80} / Ipv6{.length = 8} / Udp{}, SLOT_SIZE_65},
+        {"IPv6 length one beyond the frame", Ethernet{} / Ipv6{.length = 9} / Udp{}, SLOT_MALFORMED},
+        {"IPv6 length 65535", Ethernet{} / Ipv6{.length = 65535} / Udp{}, SLOT_MALFORMED},
+        {"IPv6 jumbogram", Ethernet{} / Ipv6{.length = 0} / Extension{.kind = 0} / Udp{}, SLOT_MALFORMED},
+        {"IPv6 length 0, TCP", Ethernet{} / Ipv6{.length = 0} / Tcp{}, SLOT_TCP},
+        {"UDP length 0", Ethernet{} / Ipv4{} / Udp{.length = 0}, SLOT_MALFORMED},
+        {"UDP length 7", Ethernet{} / Ipv4{} / Udp{.length = 7}, SLOT_MALFORMED},
+        {"UDP length 8", Ethernet{} / Ipv4{} / Udp{.length = 8} / payload(10), SLOT_SIZE_64},
+        {"UDP length one beyond IP's", Ethernet{} / Ipv4{} / Udp{.length = 19} / payload(10), SLOT_MALFORMED},
         {"UDP length beyond IP's, not the frame's", Ethernet{} / Ipv4{.length = 28} / Udp{.length = 26},
-         SINK_MALFORMED},
-        {"UDP length 65535", Ethernet{} / Ipv6{} / Udp{.length = 65535}, SINK_MALFORMED},
+         SLOT_MALFORMED},
+        {"UDP length 65535", Ethernet{} / Ipv6{} / Udp{.length = 65535}, SLOT_MALFORMED},
         {"UDP length in a first fragment", Ethernet{} / Ipv4{.more_fragments = true} / Udp{.length = 65535},
-         SINK_SIZE_64},
-        {"checksums are not looked at", Ethernet{} / Ipv4{.checksum = 0x1234} / Udp{.checksum = 0x1234}, SINK_SIZE_64},
-        {"ND without its whole header", Ethernet{} / Ipv6{.length = 7} / Icmp{.type = 135} / payload(16), SINK_ICMP},
+         SLOT_SIZE_64},
+        {"checksums are not looked at", Ethernet{} / Ipv4{.checksum = 0x1234} / Udp{.checksum = 0x1234}, SLOT_SIZE_64},
+        {"ND without its whole header", Ethernet{} / Ipv6{.length = 7} / Icmp{.type = 135} / payload(16), SLOT_ICMP},
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.name);
@@ -292,12 +292,12 @@ TEST(SinkParse, CutAtEveryOctet) {
             SCOPED_TRACE(size);
             Octets cut(each.frame.begin(), each.frame.begin() + static_cast<std::ptrdiff_t>(size));
             if (size < 14) { // the kernel takes none of these, and no driver delivers one
-                EXPECT_EQ(frame_native_run(cut.data(), size, size, &cfg, &own).slot, std::uint32_t{SINK_MALFORMED});
+                EXPECT_EQ(frame_native_run(cut.data(), size, size, &cfg, &own).slot, std::uint32_t{SLOT_MALFORMED});
                 continue;
             }
             const Slot slot = sink.slot(cut);
             if (size < each.packet_end)
-                EXPECT_EQ(slot, Slot{SINK_MALFORMED});
+                EXPECT_EQ(slot, Slot{SLOT_MALFORMED});
             else
                 EXPECT_TRUE(is_size(slot.value)) << slot_name(slot.value);
         }
@@ -311,13 +311,13 @@ TEST(SinkParse, CutAtEveryOctetWithAnHonestLength) {
     for (std::size_t size = 14 + 20; size <= ip4.size(); ++size) {
         Octets cut(ip4.begin(), ip4.begin() + static_cast<std::ptrdiff_t>(size));
         cut[17] = static_cast<std::uint8_t>(size - 14);
-        EXPECT_EQ(sink.slot(cut).value < SINK_SIZE_END, size >= 14 + 28 + 8) << size;
+        EXPECT_EQ(sink.slot(cut).value < SLOT_SIZE_END, size >= 14 + 28 + 8) << size;
     }
     const Octets ip6 = Ethernet{} / Ipv6{} / Extension{.size = 16} / Fragment{} / Udp{.length = 8} / payload(30);
     for (std::size_t size = 14 + 40; size <= ip6.size(); ++size) {
         Octets cut(ip6.begin(), ip6.begin() + static_cast<std::ptrdiff_t>(size));
         cut[19] = static_cast<std::uint8_t>(size - 54);
-        EXPECT_EQ(sink.slot(cut).value < SINK_SIZE_END, size >= 14 + 40 + 24 + 8) << size;
+        EXPECT_EQ(sink.slot(cut).value < SLOT_SIZE_END, size >= 14 + 40 + 24 + 8) << size;
     }
 }
 

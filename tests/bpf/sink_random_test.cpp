@@ -191,10 +191,10 @@ TEST_P(SinkRandom, ProgramAndNativeAgree) {
     std::printf("%s: %u frames, seed %u\n", setting.name, frames_of_each, seed);
     SinkCheck sink(setting.options);
     Generator generator(seed);
-    std::vector<std::uint64_t> seen(SINK_SLOTS);
+    std::vector<std::uint64_t> seen(SLOTS);
     for (unsigned i = 0; i < frames_of_each && !HasFailure(); ++i) { // one that fails says enough
         const Slot slot = sink.slot(generator.next());
-        if (slot.value < SINK_SLOTS)
+        if (slot.value < SLOTS)
             ++seen[slot.value];
     }
     std::uint64_t sum = 0;
@@ -204,19 +204,19 @@ TEST_P(SinkRandom, ProgramAndNativeAgree) {
     EXPECT_EQ(sink.frames(), frames_of_each);
 
     // The frames are of the kinds that they are meant to be, or the agreement means little.
-    for (std::uint32_t slot = 0; slot < SINK_SLOTS; ++slot) {
-        const bool size = slot >= SINK_SIZE_1024 && slot < SINK_SIZE_END;
+    for (std::uint32_t slot = 0; slot < SLOTS; ++slot) {
+        const bool size = slot >= SLOT_SIZE_1024 && slot < SLOT_SIZE_END;
         const bool answers = sink.program().cfg().answer.v4 != 0;
         const bool expected = !size && !is_reflectors(slot) && (!is_answer(slot) || answers);
         if (is_reflectors(slot)) {
             EXPECT_EQ(seen[slot], 0u) << slot_name(slot);
         }
-        if (expected && GetParam() < 2 && slot != SINK_OTHER_VLAN && slot != SINK_OTHER_ADDRESS) {
+        if (expected && GetParam() < 2 && slot != SLOT_OTHER_VLAN && slot != SLOT_OTHER_ADDRESS) {
             EXPECT_GT(seen[slot], 10u) << slot_name(slot);
         }
     }
     std::uint64_t test = 0;
-    for (std::uint32_t slot = 0; slot < SINK_SIZE_END; ++slot)
+    for (std::uint32_t slot = 0; slot < SLOT_SIZE_END; ++slot)
         test += seen[slot];
     EXPECT_GT(test, frames_of_each / 1000) << "test frames";
 }

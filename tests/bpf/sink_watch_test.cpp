@@ -97,7 +97,7 @@ class SinkWatch : public testing::Test {
 
 TEST_F(SinkWatch, PassesAndFollows) {
     for (const unsigned number : {1U, 2U, 3U, 6U, 5U, 5U})
-        EXPECT_SLOT(sink_, SINK_UDP, frame_to(iperf3_port, iperf3(number)));
+        EXPECT_SLOT(sink_, SLOT_UDP, frame_to(iperf3_port, iperf3(number)));
     const StreamReport report = this->report();
     ASSERT_EQ(report.streams.size(), 1U);
     const StreamFigures& stream = report.streams[0];
@@ -181,14 +181,14 @@ TEST_F(SinkWatch, ANumberThatLooksLikeAnotherSignatureIsNone) {
 TEST_F(SinkWatch, NoOtherSignatureIsLookedForThere) {
     const Octets ours = big_endian(OURS_MAGIC, 2) + big_endian(ours_check(3, 9, 0), 2) + big_endian(3, 2) +
                         big_endian(9, 4) + big_endian(0, 4);
-    EXPECT_SLOT(sink_, SINK_UDP, frame_to(iperf3_port, ours));
+    EXPECT_SLOT(sink_, SLOT_UDP, frame_to(iperf3_port, ours));
     for (const StreamFigures& stream : report().streams)
         EXPECT_EQ(stream.key.format, STREAM_IPERF3);
 }
 
 TEST_F(SinkWatch, TRexNumbersAreTheLastOctetsOfItsPackets) {
     for (const unsigned number : {0U, 1U, 2U, 3U, 6U, 5U, 5U})
-        EXPECT_SLOT(sink_, SINK_UDP, frame_to(trex_port, trex(number)));
+        EXPECT_SLOT(sink_, SLOT_UDP, frame_to(trex_port, trex(number)));
     const StreamReport report = this->report();
     ASSERT_EQ(report.streams.size(), 1U);
     const StreamFigures& stream = report.streams[0];
@@ -231,7 +231,7 @@ TEST_F(SinkWatch, TRexBeginsAnew) {
 
 TEST_F(SinkWatch, Rfc2544MasterIsFollowedByFlowAndService) {
     const auto send = [&](std::uint32_t number, const char* letters, std::uint32_t stream) {
-        EXPECT_SLOT(sink_, SINK_UDP, frame_to(master_port, master(number, 1'000'000 + number, letters, stream)));
+        EXPECT_SLOT(sink_, SLOT_UDP, frame_to(master_port, master(number, 1'000'000 + number, letters, stream)));
     };
     for (const unsigned number : {0U, 1U, 2U, 3U, 6U, 5U, 5U}) {
         send(number, "RFC2544", 0);
@@ -381,7 +381,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(SinkWatch, TheServerOfIperf2CountsTheLastOnce) {
     for (const int number : {1, 2, 3, 4, -6, -7, -8})
-        EXPECT_SLOT(sink_, SINK_UDP, frame_to(iperf2_port, iperf2(number)));
+        EXPECT_SLOT(sink_, SLOT_UDP, frame_to(iperf2_port, iperf2(number)));
     const StreamFigures stream = report().streams.at(0);
     EXPECT_EQ(stream.frames, 4U);
     EXPECT_EQ(stream.lost, 0U);

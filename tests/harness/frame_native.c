@@ -45,7 +45,7 @@ struct frame_native frame_native_run(void *data, size_t linear, size_t length, c
 	result.plain_differs = plain < 0;
 	result.l3_bytes = f.l3_bytes;
 	result.payload_bytes = f.payload_bytes;
-	result.slot = linear < ETH_HLEN ? SINK_MALFORMED : (__u32)match_frame(&f, s, &cfg->match, own);
+	result.slot = linear < ETH_HLEN ? SLOT_MALFORMED : (__u32)match_frame(&f, s, &cfg->match, own);
 
 	if (linear >= ETH_HLEN)
 		result.slot = respond_address(&f, s, result.slot, &cfg->answer, &cfg->match, own);

@@ -83,13 +83,13 @@ match_cfg default_match() {
 std::string slot_name(std::uint32_t slot) {
     static constexpr auto names = std::to_array<const char*>({
 #define X(id, smallest) "size_" #id,
-        SINK_SIZE_BINS(X)
+        SLOT_SIZE_BINS(X)
 #undef X
 #define X(id, key, text) key,
-            SINK_ANSWERS(X) REFLECT_ANSWERS(X) SINK_REASONS(X) REFLECT_REASONS(X) REFLECT_DROPS(X)
+            SLOT_ANSWERS(X) REFLECT_ANSWERS(X) SLOT_REASONS(X) REFLECT_REASONS(X) REFLECT_DROPS(X)
 #undef X
     });
-    static_assert(names.size() == SINK_SLOTS);
+    static_assert(names.size() == SLOTS);
     return slot < names.size() ? names[slot] : "slot " + std::to_string(slot);
 }
 
@@ -119,7 +119,7 @@ SinkProgram::SinkProgram(const Options& options) {
     if (options.multi_buffer)
         bpf_program__set_flags(skeleton_->progs.xdp_sink, BPF_F_XDP_HAS_FRAGS);
     skeleton_.load();
-    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.sink_queues));
+    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.queue_counters));
 }
 
 StreamReport SinkProgram::streams() const {
@@ -141,9 +141,9 @@ SlotCounter::Totals SlotCounter::totals() {
     const __u32 queue = 0;
     if (bpf_map_lookup_elem(map_fd_, &queue, per_cpu_.data()) != 0)
         throw Error::from_errno(ExitCode::os, "read the counters", errno);
-    Totals sums(SINK_SLOTS);
-    for (const sink_counters& counters : per_cpu_)
-        for (std::size_t slot = 0; slot < SINK_SLOTS; ++slot) {
+    Totals sums(SLOTS);
+    for (const slot_counters& counters : per_cpu_)
+        for (std::size_t slot = 0; slot < SLOTS; ++slot) {
             sums[slot].frames += counters.slot[slot].frames;
             sums[slot].l2_bytes += counters.slot[slot].l2_bytes;
             sums[slot].l3_bytes += counters.slot[slot].l3_bytes;
@@ -155,8 +155,8 @@ SlotCounter::Totals SlotCounter::totals() {
 CountChange SlotCounter::take_change() {
     CountChange changes;
     const Totals now = totals();
-    for (std::uint32_t slot = 0; slot < SINK_SLOTS; ++slot) {
-        const sink_count change{
+    for (std::uint32_t slot = 0; slot < SLOTS; ++slot) {
+        const slot_count change{
             .frames = now[slot].frames - before_[slot].frames,
             .l2_bytes = now[slot].l2_bytes - before_[slot].l2_bytes,
             .l3_bytes = now[slot].l3_bytes - before_[slot].l3_bytes,

@@ -44,7 +44,7 @@ match_prefix6 prefix6(const std::string& address, unsigned length);
 std::string slot_name(std::uint32_t slot);
 
 // Slots that have changed.
-using CountChange = std::map<std::uint32_t, sink_count>;
+using CountChange = std::map<std::uint32_t, slot_count>;
 
 // Reads a program's counters, the first queue's.
 class SlotCounter {
@@ -56,11 +56,11 @@ class SlotCounter {
     CountChange take_change();
 
   private:
-    using Totals = std::vector<sink_count>; // a slot each, summed over the CPUs
+    using Totals = std::vector<slot_count>; // a slot each, summed over the CPUs
     Totals totals();
 
     int map_fd_ = -1;
-    std::vector<sink_counters> per_cpu_;
+    std::vector<slot_counters> per_cpu_;
     Totals before_;
 };
 

@@ -30,7 +30,7 @@ ReflectProgram::ReflectProgram(const reflect_cfg& cfg) : cfg_(cfg) {
     live.on_link4[0] = prefix4("10.0.0.0", 8);
     live.on_link6[0] = prefix6("2001:db8::", 32);
     skeleton_.load();
-    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.sink_queues));
+    counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.queue_counters));
 }
 
 } // namespace responder::test

@@ -62,7 +62,7 @@ TEST(Footprint, NoAllocationWhileItRuns) {
                    .interfaces = {"eth1", "eth2"},
                    .json = false});
         Traffic traffic(lab, {"--rate", "10000"}); // on one port: the other stays silent, and is looked at for flows
-        std::this_thread::sleep_for(5s); // past the look at the flows, whose few lines may allocate
+        std::this_thread::sleep_for(5s);           // past the look at the flows, whose few lines may allocate
         EXPECT_GT(allocations.load(), 100U) << "the counter does not count";
         const std::uint64_t before = allocations.load();
         const unsigned long resident = sink.process().resident_kib();

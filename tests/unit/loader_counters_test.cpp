@@ -110,9 +110,9 @@ TEST(Snapshot, SumsOfSlotsAddUp) {
     const Traffic test = test_traffic(slots), answered = answered_traffic(slots), passed = passed_traffic(slots);
     EXPECT_EQ(test.frames, 66U); // 1 + 2 + ... + 11
     EXPECT_EQ(answered.frames, 12U + 13U + 14U + 15U + 16U + 17U + 18U);
-    EXPECT_EQ(dropped_traffic(slots).frames, std::uint64_t{SINK_SLOTS});
+    EXPECT_EQ(dropped_traffic(slots).frames, std::uint64_t{SLOTS});
     EXPECT_EQ(test.frames + answered.frames + passed.frames + dropped_traffic(slots).frames, all_traffic(slots).frames);
-    EXPECT_EQ(all_traffic(slots).frames, std::uint64_t{SINK_SLOTS} * (SINK_SLOTS + 1) / 2);
+    EXPECT_EQ(all_traffic(slots).frames, std::uint64_t{SLOTS} * (SLOTS + 1) / 2);
     EXPECT_EQ(test.l2_bytes, 6600U);
     EXPECT_EQ(test.l3_bytes, 5280U);
     EXPECT_EQ(test.payload_bytes, 3300U);
@@ -139,7 +139,7 @@ TEST(Figures, SizeBinsCoverEverySizeOnce) {
     EXPECT_EQ(size_bins.back().last, 0U);
     for (std::size_t i = 0; i + 1 < size_bins.size(); ++i)
         EXPECT_EQ(size_bins[i].last + 1, size_bins[i + 1].first);
-    EXPECT_EQ(size_bins.size(), std::size_t{SINK_SIZE_END});
+    EXPECT_EQ(size_bins.size(), std::size_t{SLOT_SIZE_END});
 }
 
 TEST(Figures, EverySlotHasOneNameAndOneKey) {
@@ -151,10 +151,10 @@ TEST(Figures, EverySlotHasOneNameAndOneKey) {
         keys.insert(name.key), slots.insert(name.slot);
     for (const SlotName& name : drop_names)
         keys.insert(name.key), slots.insert(name.slot);
-    EXPECT_EQ(keys.size(), std::size_t{SINK_SLOTS - SINK_SIZE_END});
-    EXPECT_EQ(slots.size(), std::size_t{SINK_SLOTS - SINK_SIZE_END});
-    EXPECT_EQ(*slots.begin(), SINK_ANSWER_FIRST);
-    EXPECT_EQ(*slots.rbegin(), SINK_SLOTS - 1);
+    EXPECT_EQ(keys.size(), std::size_t{SLOTS - SLOT_SIZE_END});
+    EXPECT_EQ(slots.size(), std::size_t{SLOTS - SLOT_SIZE_END});
+    EXPECT_EQ(*slots.begin(), SLOT_ANSWER_FIRST);
+    EXPECT_EQ(*slots.rbegin(), SLOTS - 1);
 }
 
 TEST(Figures, ATimeHasTheUnitOfItsSize) {

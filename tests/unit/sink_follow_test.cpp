@@ -18,7 +18,7 @@ namespace {
 
 class Follow : public testing::Test {
   protected:
-    void follow(std::vector<std::uint8_t> frame, const sink_arrival* arrival) {
+    void follow(std::vector<std::uint8_t> frame, const socket_arrival* arrival) {
         follow_frame(&table_, frame.data(), static_cast<__u32>(frame.size()), arrival);
     }
     std::size_t only_place() const {
@@ -60,7 +60,7 @@ class Follow : public testing::Test {
 };
 
 TEST_F(Follow, ProvesThePayload) {
-    const sink_arrival arrival{.ns = 1};
+    const socket_arrival arrival{.ns = 1};
     std::vector<std::uint8_t> wrong = build_frame(spec(), 1);
     wrong.back() ^= 1;
     follow(build_frame(spec(), 0), &arrival);
@@ -74,7 +74,7 @@ TEST_F(Follow, ProvesThePayload) {
 }
 
 TEST_F(Follow, ProvesTheFirstFragmentAsFarAsItGoes) {
-    const sink_arrival arrival{.ns = 1};
+    const socket_arrival arrival{.ns = 1};
     std::vector<std::uint8_t> frame = build_frame(spec(), 0);
     frame.resize(90);    // of 96 without FCS
     frame[17] = 90 - 14; // IPv4's total length
@@ -86,7 +86,7 @@ TEST_F(Follow, ProvesTheFirstFragmentAsFarAsItGoes) {
 
 // Under --all a frame is taken whatever its bytes mean.
 TEST_F(Follow, ReadsNothingBehindAFrameWhoseLengthLies) {
-    const sink_arrival arrival{.ns = 1};
+    const socket_arrival arrival{.ns = 1};
     std::vector<std::uint8_t> frame = build_frame(spec(), 0);
     frame[38] = 0xff; // UDP's length
     follow(frame, &arrival);
@@ -98,7 +98,7 @@ TEST_F(Follow, FindsTheTrailerOfTrexOrNothing) {
     const watch_port watch{.port = 9, .format = STREAM_TREX};
     table_.watch = &watch;
     table_.watch_count = 1;
-    const sink_arrival arrival{.ns = 1};
+    const socket_arrival arrival{.ns = 1};
     const auto frame_with_trailer_at = [](std::size_t offset) {
         std::vector<std::uint8_t> frame = build_frame(spec(), 0);
         frame.resize(42);
@@ -122,7 +122,7 @@ TEST_F(Follow, FindsTheTrailerOfTrexOrNothing) {
 }
 
 TEST_F(Follow, TakesTheTimeThatTheProgramTook) {
-    const sink_arrival first{.ns = 5'000'000}, second{.ns = 5'000'700};
+    const socket_arrival first{.ns = 5'000'000}, second{.ns = 5'000'700};
     follow(stamped_frame(0, 4'999'000), &first);
     follow(stamped_frame(1, 4'999'000), &second);
     EXPECT_EQ(settled_stream().delay.frames, 2U);
@@ -134,7 +134,7 @@ TEST_F(Follow, TakesTheTimeThatTheProgramTook) {
 TEST_F(Follow, KnowsHowManyTimesItTook) {
     const auto take = [this](std::uint32_t number, bool is_stamped) {
         const std::uint32_t now = 5'000'000 + 1000 * number + number % 3;
-        const sink_arrival arrival{.ns = now};
+        const socket_arrival arrival{.ns = now};
         follow(stamped_frame(number, is_stamped ? now - 700 - number % 2 : 0), &arrival);
     };
     for (std::uint32_t number = 0; number < 150; ++number)
@@ -159,7 +159,7 @@ TEST_F(Follow, ReadsTheEndOfALongFrame) {
     FrameSpec long_spec = spec();
     long_spec.sizes = {9022};
     long_spec.destination_ports = {7000, 7000};
-    const sink_arrival arrival{.ns = 1};
+    const socket_arrival arrival{.ns = 1};
     for (std::uint8_t number = 0; number < 3; ++number) {
         std::vector<std::uint8_t> frame = build_frame(long_spec, number);
         const std::uint8_t trailer[16] = {0xab, 2, 0x34, 0x12, static_cast<std::uint8_t>(10 + number)};
