@@ -101,6 +101,7 @@ struct sink_cfg {
 	struct watch_port watch[WATCH_PORTS];
 	__u8 histograms;        /* streams have histograms */
 	__u8 clocks_in_step;    /* a transit time is a delay */
+	__u32 tick_ns;          /* of the kernel's jiffies */
 	struct answer_cfg answer;
 	__u8 exact_arrival;     /* the time of all that goes to a socket is CLOCK_TAI, for a capture */
 	__u32 copy_passed;      /* of what passes up, copy so many octets for a capture; 0: nothing */

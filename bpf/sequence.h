@@ -31,7 +31,7 @@ enum {
 
 #define SEQUENCE_WIRE 0xffffffffULL
 #define SEQUENCE_BASE (SEQUENCE_WIRE + 1)
-/* Times may be of a clock that ticks as rarely as this: a coarse one costs a third of an exact one. */
+/* Times may be of a clock that ticks as rarely as this: the kernel's tick costs next to nothing. */
 #define SEQUENCE_GRAIN_NS 10000000ULL
 /* A low number that came before is a duplicate; after this pause it is as well the sender's next run. */
 #define SEQUENCE_PAUSE_NS (SEQUENCE_GRAIN_NS / 2)

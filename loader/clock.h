@@ -16,6 +16,13 @@ inline std::uint64_t clock_now_ns(clockid_t clock) noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// How long a jiffy is: the coarse clocks step by it.
+inline std::uint32_t kernel_tick_ns() noexcept {
+    timespec tick{};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return static_cast<std::uint32_t>(tick.tv_nsec);
+}
+
 // What the kernel knows of this machine's clock, by adjtimex(2).
 struct ClockState {
     bool synchronised = false;

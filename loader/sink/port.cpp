@@ -2,6 +2,7 @@
 
 #include "loader/sink/port.h"
 
+#include "loader/clock.h"
 #include "loader/error.h"
 #include "loader/mapping.h"
 #include "loader/skeleton.h"
@@ -94,6 +95,7 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     for (bpf_map* map : {skeleton_->maps.sink_streams, skeleton_->maps.sink_stream_rests})
         bpf_map__set_max_entries(map, std::max(cfg.stream_slots * tables, 1U));
     cfg.histograms = options.histogram;
+    cfg.tick_ns = kernel_tick_ns();
     cfg.clocks_in_step = options.clocks_within.has_value();
     if (options.histogram)
         bpf_map__set_max_entries(skeleton_->maps.sink_histograms, cfg.stream_slots * tables);

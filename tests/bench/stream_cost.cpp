@@ -41,7 +41,7 @@ class Measurement {
     }
 
     void round() {
-        clock_.push_back(time(bpf_program__fd(stamped_ ? floor_->progs.xdp_clock : floor_->progs.xdp_coarse_clock)));
+        clock_.push_back(time(bpf_program__fd(stamped_ ? floor_->progs.xdp_clock : floor_->progs.xdp_tick)));
         empty_.push_back(time(bpf_program__fd(floor_->progs.xdp_drop)));
         nothing_.push_back(time_numbered(bpf_program__fd(floor_->progs.xdp_drop)));
         sink_ns_.push_back(time_numbered(sink_.fd()));

@@ -218,7 +218,7 @@ TEST_F(SinkWatch, AStreamOfTRexIsItsNumberWhateverItsPacketsLookLike) {
 }
 
 TEST_F(SinkWatch, TRexBeginsAnew) {
-    for (const std::uint8_t start : {2, 3})
+    for (const std::uint8_t start : {std::uint8_t{2}, std::uint8_t{3}})
         for (std::uint32_t number = 0; number < 100; ++number)
             if (number != 50)
                 sink_.slot(frame_to(trex_port, trex(number, 3, 20, start)));

@@ -84,9 +84,9 @@ int xdp_clock(struct xdp_md *ctx __attribute__((unused)))
 }
 
 SEC("xdp")
-int xdp_coarse_clock(struct xdp_md *ctx __attribute__((unused)))
+int xdp_tick(struct xdp_md *ctx __attribute__((unused)))
 {
-	return bpf_ktime_get_coarse_ns() ? XDP_DROP : XDP_ABORTED;
+	return bpf_jiffies64() ? XDP_DROP : XDP_ABORTED;
 }
 
 /* Writes the next signature into an untagged IPv4 frame, of streams that take turns, and goes on to the program in floor_next. */

@@ -27,6 +27,24 @@ namespace responder::test {
 
 namespace {
 
+// The calling thread stays on one CPU while this lives.
+class OnOneCpu {
+  public:
+    explicit OnOneCpu(int cpu) {
+        sched_getaffinity(0, sizeof(before_), &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<unsigned>(cpu), &one);
+        sched_setaffinity(0, sizeof(one), &one);
+    }
+    OnOneCpu(const OnOneCpu&) = delete;
+    OnOneCpu& operator=(const OnOneCpu&) = delete;
+    ~OnOneCpu() { sched_setaffinity(0, sizeof(before_), &before_); }
+
+  private:
+    cpu_set_t before_{};
+};
+
 [[noreturn]] void fail(const std::string& what, int error = errno) {
     throw std::runtime_error(what + ": " + std::strerror(error));
 }
@@ -214,7 +232,7 @@ Lab::Lab(const Options& options) {
     }
 }
 
-PacketSocket::PacketSocket(const Namespace& where, const std::string& interface) {
+PacketSocket::PacketSocket(const Namespace& where, const std::string& interface) : cpu_(sched_getcpu()) {
     where.in([&] {
         socket_.reset(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL)));
         sockaddr_ll address{};
@@ -231,6 +249,7 @@ PacketSocket::PacketSocket(const Namespace& where, const std::string& interface)
 }
 
 void PacketSocket::send(const Octets& frame, unsigned times) {
+    const OnOneCpu pinned(cpu_); // two CPUs' frames may overtake each other, and are copied for a capture separately
     for (unsigned i = 0; i < times; ++i) {
         while (::send(socket_.get(), frame.data(), frame.size(), 0) != static_cast<ssize_t>(frame.size())) {
             if (errno != ENOBUFS) // the ring at the far end is full: it will be served

@@ -131,7 +131,8 @@ class PacketSocket {
   public:
     PacketSocket(const Namespace& where, const std::string& interface);
 
-    // `times` frames, slowly enough for a veth's ring. Throws std::runtime_error.
+    // `times` frames, slowly enough for a veth's ring, in this order with all that was sent before. Throws
+    // std::runtime_error.
     void send(const Octets& frame, unsigned times = 1);
 
     // The next frame that came in (not one that went out); empty after the timeout.
@@ -143,6 +144,7 @@ class PacketSocket {
     std::uint64_t overflowed();
 
   private:
+    int cpu_; // from which all is sent
     UniqueFd socket_;
     Octets room_ = Octets(65536); // for the frame that is being received
 };

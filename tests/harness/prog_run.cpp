@@ -2,6 +2,7 @@
 
 #include "tests/harness/prog_run.h"
 
+#include "loader/clock.h"
 #include "loader/error.h"
 
 #include <bpf/bpf.h>
@@ -97,6 +98,7 @@ SinkProgram::SinkProgram(const Options& options) {
     cfg_.match = options.match;
     cfg_.multi_buffer = options.multi_buffer;
     cfg_.stream_slots = options.stream_slots;
+    cfg_.tick_ns = kernel_tick_ns();
     cfg_.copy_passed = options.copy_passed;
     cfg_.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg_.watch);
