@@ -26,9 +26,10 @@ struct Benchmark {
     Table (*measure)(const Settings&);
 };
 constexpr Benchmark benchmarks[] = {
-    {"frame_cost", frame_cost},     {"stream_cost", stream_cost},   {"reflect_cost", reflect_cost},
-    {"lab_rate", lab_rate},         {"line_rate", line_rate},       {"socket_rate", socket_rate},
-    {"capture_rate", capture_rate}, {"process_cost", process_cost},
+    {"frame_cost", frame_cost},     {"stream_cost", stream_cost},     {"reflect_cost", reflect_cost},
+    {"reflect_rate", reflect_rate}, {"reflect_delay", reflect_delay}, {"lab_rate", lab_rate},
+    {"line_rate", line_rate},       {"socket_rate", socket_rate},     {"capture_rate", capture_rate},
+    {"process_cost", process_cost},
 };
 
 void write_document(const std::string& path, const std::vector<std::string>& argv, const std::vector<Table>& tables) {

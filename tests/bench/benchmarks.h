@@ -21,6 +21,12 @@ Table stream_cost(const Settings& settings);
 // What the reflector takes for a frame, beside the shortest reflector (reflect_cost.cpp).
 Table reflect_cost(const Settings& settings);
 
+// Frames a second that come back, beside the shortest reflector and DPDK's testpmd (reflect_lab.cpp).
+Table reflect_rate(const Settings& settings);
+
+// How long one frame is under way, beside a UDP echo server (reflect_lab.cpp).
+Table reflect_delay(const Settings& settings);
+
 // Frames a second from end to end, beside an empty program and beside what receives without XDP (lab_rate.cpp).
 Table lab_rate(const Settings& settings);
 

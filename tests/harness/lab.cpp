@@ -2,6 +2,8 @@
 
 #include "tests/harness/lab.h"
 
+#include "tests/harness/one_cpu.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
@@ -26,24 +28,6 @@
 namespace responder::test {
 
 namespace {
-
-// The calling thread stays on one CPU while this lives.
-class OnOneCpu {
-  public:
-    explicit OnOneCpu(int cpu) {
-        sched_getaffinity(0, sizeof(before_), &before_);
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(static_cast<unsigned>(cpu), &one);
-        sched_setaffinity(0, sizeof(one), &one);
-    }
-    OnOneCpu(const OnOneCpu&) = delete;
-    OnOneCpu& operator=(const OnOneCpu&) = delete;
-    ~OnOneCpu() { sched_setaffinity(0, sizeof(before_), &before_); }
-
-  private:
-    cpu_set_t before_{};
-};
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
     throw std::runtime_error(what + ": " + std::strerror(error));
@@ -232,7 +216,8 @@ Lab::Lab(const Options& options) {
     }
 }
 
-PacketSocket::PacketSocket(const Namespace& where, const std::string& interface) : cpu_(sched_getcpu()) {
+PacketSocket::PacketSocket(const Namespace& where, const std::string& interface)
+    : cpu_(static_cast<unsigned>(sched_getcpu())) {
     where.in([&] {
         socket_.reset(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL)));
         sockaddr_ll address{};

@@ -144,7 +144,7 @@ class PacketSocket {
     std::uint64_t overflowed();
 
   private:
-    int cpu_; // from which all is sent
+    unsigned cpu_; // from which all is sent
     UniqueFd socket_;
     Octets room_ = Octets(65536); // for the frame that is being received
 };
