@@ -53,6 +53,7 @@ static __u32 reflect_next_number(const struct reflect_session *session)
 
 static __u32 reflect_next_loss(const struct reflect_loss *loss) { return reflect_count_up(&reflect_losses, loss) + 1; }
 
+#include "port_sockets.h"
 #include "reflect.h"
 
 /* Where reflect_any() describes its frame, as in the sink. */
@@ -73,6 +74,15 @@ static __always_inline __u64 frame_length(struct xdp_md *ctx, struct span s)
 	return reflect_cfg.multi_buffer ? bpf_xdp_get_buff_len(ctx) : (__u64)(s.end - s.data);
 }
 
+/* What has been judged to be a test frame goes back: at once, or from the socket of its queue. */
+static __always_inline int reflect_back(const struct frame *f, struct span s, __u32 queue, __u32 over)
+{
+	if (reflect_cfg.to_sockets && !over)
+		return (int)bpf_redirect_map(&port_sockets, queue, XDP_DROP);
+	rewrite_turn(f, s, reflect_cfg.swap);
+	return XDP_TX;
+}
+
 /* Beside reflect_any()'s verdict: the frame that is described in reflect_described is to be remembered, with its slot. */
 enum { REFLECT_WATCH = 0x100, REFLECT_SLOT_SHIFT = 16 };
 
@@ -81,7 +91,7 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
-	__u32 row = ctx->rx_queue_index + *(volatile __u32 *)&reflect_over, key = 0, slot;
+	__u32 over = *(volatile __u32 *)&reflect_over, queue = ctx->rx_queue_index, key = 0, slot;
 	struct frame *f = bpf_map_lookup_elem(&reflect_described, &key);
 
 	if (!f)
@@ -91,8 +101,10 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 	asm volatile("" ::: "memory");
 	s = frame_span(ctx);
 	slot = reflect_frame(f, s, &reflect_cfg, &reflect_live, reflect_live.own_mac.bytes);
-	count(row, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
-	if (slot == MATCH_TEST || slot < SLOT_ANSWER_END)
+	count(queue + over, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
+	if (slot == MATCH_TEST)
+		return reflect_back(f, s, queue, over);
+	if (slot < SLOT_ANSWER_END)
 		return XDP_TX;
 	return (slot < SLOT_REASON_END ? XDP_PASS : XDP_DROP) |
 	       (*(volatile __u32 *)&reflect_watch_flows ? REFLECT_WATCH | slot << REFLECT_SLOT_SHIFT : 0);
@@ -112,7 +124,7 @@ enum { REFLECT_NOT_PLAIN = -1 };
 static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
 {
 	enum reflect_request request;
-	__u32 row, slot;
+	__u32 over, queue, slot;
 
 	if (f->protocol != IPPROTO_UDP || reflect_control(f, s))
 		return REFLECT_NOT_PLAIN;
@@ -123,9 +135,10 @@ static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame 
 	if (unlikely(slot != MATCH_TEST && slot >= SLOT_ANSWER_END))
 		return REFLECT_NOT_PLAIN;
 	keep_pointer(ctx); /* clang would make one address of its fields' for both callers, which the verifier refuses */
-	row = ctx->rx_queue_index + *(volatile __u32 *)&reflect_over;
-	count(row, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
-	return XDP_TX;
+	over = *(volatile __u32 *)&reflect_over;
+	queue = ctx->rx_queue_index;
+	count(queue + over, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
+	return slot == MATCH_TEST ? reflect_back(f, s, queue, over) : XDP_TX;
 }
 
 /* The straight way, for UDP with plain headers; whatever is anything else starts again in reflect_any(). */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the reflector does with a frame: which one asks for an answer, which guard keeps it from getting one, and the answer,
- * in place. Plain C: no map, no helper; whoever includes it provides the hooks.
+ * in place; a test frame is left to the caller, who turns it round (rewrite.h) or hands it to somebody who does. Plain C: no
+ * map, no helper; whoever includes it provides the hooks.
  *
  * The guards are on because a reflector on a network is a weapon: it must never answer a group, never somebody far away who
  * only claims to be here, and never another reflector, with which it would play for ever.
@@ -259,31 +260,6 @@ static __always_inline __u32 reflect_guard(const struct frame *f, struct span s,
 
 /* ---- answers ---- */
 
-static __always_inline void reflect_turn(const struct frame *f, struct span s, __u32 swap)
-{
-	struct ethhdr *eth = (struct ethhdr *)FRAME_AT(struct ethhdr, s, 0);
-	struct udphdr *ports = (struct udphdr *)FRAME_AT(struct udphdr, s, f->l4); /* TCP has them at the same place */
-	struct iphdr *ip4;
-	struct ipv6hdr *ip6;
-
-	if (FRAME_FITS(eth, s))
-		rewrite_swap_macs(eth);
-	if (swap == REFLECT_SWAP_MAC)
-		return;
-	ip4 = (struct iphdr *)frame_ipv4(f, s);
-	ip6 = (struct ipv6hdr *)frame_ipv6(f, s);
-	keep_pointer(ip4);
-	keep_pointer(ip6);
-	if (ip4)
-		rewrite_swap_ip4(ip4);
-	else if (ip6)
-		rewrite_swap_ip6(ip6);
-	if (swap == REFLECT_SWAP_IP || f->fault || (f->protocol != IPPROTO_UDP && f->protocol != IPPROTO_TCP))
-		return;
-	if (f->l4_bytes >= sizeof(*ports) && FRAME_FITS(ports, s))
-		rewrite_swap_ports(ports);
-}
-
 /* The slot. STAMP_RARE: the frame is as it was. */
 static __always_inline __u32 reflect_stamp(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
 					   const volatile struct reflect_live *live, __u64 received_ns)
@@ -407,11 +383,10 @@ static __always_inline __u32 reflect_answer(const struct frame *f, struct span s
 		return reflect_oam(f, s, cfg, received_ns);
 	if (request == REFLECT_PING)
 		return reflect_ping(f, s, own_mac);
-	reflect_turn(f, s, cfg->swap);
 	return MATCH_TEST;
 }
 
-/* Any frame: MATCH_TEST if it has been turned round, or the slot; it is as it was unless the slot is that of an answer. */
+/* Any frame: MATCH_TEST if it is to be turned round, or the slot; it is as it was unless the slot is that of an answer. */
 static __always_inline __u32 reflect_frame(const struct frame *f, struct span s, const volatile struct reflect_cfg *cfg,
 					   const volatile struct reflect_live *live, const __u8 *own_mac)
 {

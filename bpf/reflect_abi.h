@@ -58,6 +58,7 @@ struct reflect_cfg {
 	__u16 oam_mep;                  /* our id in synthetic loss replies */
 	__u8 icmp;                      /* ping is answered, to any address */
 	__u8 multi_buffer;              /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
+	__u8 to_sockets;                /* test frames go back from AF_XDP sockets; all else is answered by the program */
 	struct answer_cfg answer;
 };
 

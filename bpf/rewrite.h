@@ -7,6 +7,7 @@
 #define RESPONDER_REWRITE_H
 
 #include "parse.h"
+#include "reflect_abi.h"
 
 static __always_inline void rewrite_swap_macs(struct ethhdr *eth)
 {
@@ -48,6 +49,32 @@ static __always_inline void rewrite_swap_ports(struct udphdr *udp)
 
 	udp->dest = udp->source;
 	udp->source = destination;
+}
+
+/* A whole frame, down to the layer of enum reflect_swap. */
+static __always_inline void rewrite_turn(const struct frame *f, struct span s, __u32 swap)
+{
+	struct ethhdr *eth = (struct ethhdr *)FRAME_AT(struct ethhdr, s, 0);
+	struct udphdr *ports = (struct udphdr *)FRAME_AT(struct udphdr, s, f->l4); /* TCP has them at the same place */
+	struct iphdr *ip4;
+	struct ipv6hdr *ip6;
+
+	if (FRAME_FITS(eth, s))
+		rewrite_swap_macs(eth);
+	if (swap == REFLECT_SWAP_MAC)
+		return;
+	ip4 = (struct iphdr *)frame_ipv4(f, s);
+	ip6 = (struct ipv6hdr *)frame_ipv6(f, s);
+	keep_pointer(ip4);
+	keep_pointer(ip6);
+	if (ip4)
+		rewrite_swap_ip4(ip4);
+	else if (ip6)
+		rewrite_swap_ip6(ip6);
+	if (swap == REFLECT_SWAP_IP || f->fault || (f->protocol != IPPROTO_UDP && f->protocol != IPPROTO_TCP))
+		return;
+	if (f->l4_bytes >= sizeof(*ports) && FRAME_FITS(ports, s))
+		rewrite_swap_ports(ports);
 }
 
 #endif

@@ -11,15 +11,8 @@
 
 #include "abi.h"
 #include "parse.h"
+#include "port_sockets.h"
 #include "streams.h"
-
-/* Key: receive queue. The loader makes it and puts the sockets in; without that engine it does not exist. */
-struct {
-	__uint(type, BPF_MAP_TYPE_XSKMAP);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} steer_sockets SEC(".maps");
 
 /* This driver has no room for metadata: whoever reads the socket takes the time. */
 __u32 steer_unstamped;
@@ -36,7 +29,7 @@ static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, stru
 	} else if (!steer_unstamped) {
 		steer_unstamped = 1;
 	}
-	return bpf_redirect_map(&steer_sockets, queue, XDP_DROP);
+	return bpf_redirect_map(&port_sockets, queue, XDP_DROP);
 }
 
 #endif

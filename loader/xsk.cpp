@@ -51,7 +51,7 @@ void register_memory(int socket, const Umem& umem, const std::string& where) {
                 "raise `ulimit -l` (LimitMEMLOCK= in a systemd unit), or give it CAP_IPC_LOCK");
 }
 
-UniqueFd open_socket(const Umem& umem, const std::string& where) {
+UniqueFd open_socket(const Umem& umem, XskUse use, const std::string& where) {
     UniqueFd socket(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
     if (!socket && errno == EAFNOSUPPORT)
         throw Error(ExitCode::os, where, "this kernel has no AF_XDP sockets (CONFIG_XDP_SOCKETS)",
@@ -60,11 +60,14 @@ UniqueFd open_socket(const Umem& umem, const std::string& where) {
         throw Error::from_errno(errno == EPERM ? ExitCode::no_permission : ExitCode::os, where, errno,
                                 errno == EPERM ? "CAP_NET_RAW is missing" : "");
     register_memory(socket.get(), umem, where);
-    constexpr unsigned completion_ring = 1; // of frames sent: none, but the kernel wants one
+    const bool sends = use == XskUse::send_back;
+    const unsigned completion_ring = sends ? XskSocket::chunks : 1; // the kernel wants one in any case
     set_option(socket.get(), XDP_UMEM_FILL_RING, &XskSocket::chunks, sizeof(unsigned), where + ": make the fill ring");
     set_option(socket.get(), XDP_UMEM_COMPLETION_RING, &completion_ring, sizeof(unsigned),
                where + ": make the completion ring");
     set_option(socket.get(), XDP_RX_RING, &XskSocket::ring_size, sizeof(unsigned), where + ": make the receive ring");
+    if (sends)
+        set_option(socket.get(), XDP_TX_RING, &XskSocket::chunks, sizeof(unsigned), where + ": make the send ring");
     return socket;
 }
 
@@ -101,16 +104,17 @@ XskSocket::Ring<Entry>::~Ring() {
     munmap(memory_, size_);
 }
 
-XskSocket::XskSocket(const Netdev& netdev, unsigned queue, XskCopy copy, unsigned largest_frame)
-    : umem_(chunks, chunk_size(largest_frame)), socket_(open_socket(umem_, name_of(netdev, queue))),
+XskSocket::XskSocket(const Netdev& netdev, unsigned queue, XskUse use, XskCopy copy, unsigned largest_frame)
+    : umem_(chunks, chunk_size(largest_frame)), socket_(open_socket(umem_, use, name_of(netdev, queue))),
       offsets_(ring_offsets(socket_.get(), name_of(netdev, queue))),
       fill_(socket_.get(), XDP_UMEM_PGOFF_FILL_RING, offsets_.fr, chunks),
       receive_(socket_.get(), XDP_PGOFF_RX_RING, offsets_.rx, ring_size) {
-    for (; filled_ < chunks; ++filled_) {
-        const std::uint64_t address = std::uint64_t{filled_} * umem_.chunk_size();
-        fill_[filled_] = address;
-        umem_.give(address);
+    if (use == XskUse::send_back) {
+        send_.emplace(socket_.get(), XDP_PGOFF_TX_RING, offsets_.tx, chunks);
+        completion_.emplace(socket_.get(), XDP_UMEM_PGOFF_COMPLETION_RING, offsets_.cr, chunks);
     }
+    while (filled_ < chunks)
+        fill(std::uint64_t{filled_} * umem_.chunk_size());
     fill_.set_producer(filled_);
     bind(netdev, queue, copy, largest_frame);
     busy_polling_ = prefer_busy_polling();
@@ -172,6 +176,8 @@ unsigned XskSocket::largest_frame() const noexcept {
 
 unsigned XskSocket::peek(unsigned most) noexcept {
     peeked_ = std::min(receive_.producer() - consumed_, most);
+    while (peeked_ != 0 && continues(descriptor(peeked_ - 1)))
+        --peeked_; // a frame whose end has not come, or is beyond `most`
     for (unsigned i = 0; i < peeked_; ++i) {
         const std::uint64_t address = receive_[consumed_ + i].addr;
         umem_.take(address);
@@ -180,16 +186,59 @@ unsigned XskSocket::peek(unsigned most) noexcept {
     return peeked_;
 }
 
+void XskSocket::fill(std::uint64_t address) noexcept {
+    fill_[filled_++] = address;
+    umem_.give(address);
+}
+
 void XskSocket::give_back() noexcept {
+    for (unsigned i = 0; i < peeked_; ++i)
+        fill(descriptor(i).addr);
+    receive_.set_consumer(consumed_ += peeked_);
+    peeked_ = 0;
+    fill_.set_producer(filled_);
+    if (fill_.needs_wakeup()) // zero-copy: the NIC has run out of chunks
+        recvfrom(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
+}
+
+void XskSocket::send_back() noexcept {
     for (unsigned i = 0; i < peeked_; ++i) {
-        const std::uint64_t address = receive_[consumed_ + i].addr;
-        fill_[filled_ + i] = address;
-        umem_.give(address);
+        (*send_)[sent_ + i] = descriptor(i);
+        umem_.give(descriptor(i).addr);
     }
     receive_.set_consumer(consumed_ += peeked_);
-    fill_.set_producer(filled_ += peeked_); // it has a place for every chunk
+    send_->set_producer(sent_ += peeked_);
     peeked_ = 0;
-    if (fill_.needs_wakeup()) // zero-copy: the NIC has run out of chunks
+    start_sending();
+    take_completed();
+}
+
+// A call sends some 32 frames in copy mode, or as many as the driver takes; it ends early at one that was refused. What
+// the driver has no room for goes with the next.
+void XskSocket::start_sending() noexcept {
+    constexpr unsigned patience = 16; // calls in a row that move nothing
+    for (unsigned idle = 0; idle < patience && send_->needs_wakeup(); ++idle) {
+        const std::uint32_t before = send_->consumer();
+        if (before == sent_)
+            return;
+        if (sendto(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0 && errno == EBUSY)
+            ++not_sent_;
+        if (send_->consumer() != before)
+            idle = 0;
+    }
+}
+
+void XskSocket::take_completed() noexcept {
+    const std::uint32_t end = completion_->producer();
+    if (end == completed_)
+        return;
+    for (; completed_ != end; ++completed_) {
+        umem_.take((*completion_)[completed_]);
+        fill((*completion_)[completed_]);
+    }
+    completion_->set_consumer(completed_);
+    fill_.set_producer(filled_);
+    if (fill_.needs_wakeup())
         recvfrom(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
 }
 
@@ -201,7 +250,13 @@ void XskSocket::wait(int other) noexcept {
     }
     pollfd either[] = {{.fd = socket_.get(), .events = POLLIN, .revents = 0},
                        {.fd = other, .events = POLLIN, .revents = 0}};
-    poll(either, std::size(either), -1); // also wakes a driver that needs it
+    // Nothing wakes us for a completion; without its chunk the kernel may have none for the next frame.
+    const bool under_way = send_ && completed_ != sent_;
+    if (under_way) {
+        start_sending();
+        take_completed();
+    }
+    poll(either, std::size(either), under_way ? 1 : -1); // also wakes a driver that needs it
 }
 
 xdp_statistics XskSocket::statistics() const noexcept {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // XskSocket owns an AF_XDP socket that receives what an XDP program redirects to it from one receive queue, with frame
-// memory of its own. Two rings are shared with the kernel (Documentation/networking/af_xdp.rst):
+// memory of its own. Rings are shared with the kernel (Documentation/networking/af_xdp.rst), the last two only where
+// the socket also sends:
 //
-//     fill ring     we write, the kernel reads     chunks that frames may be put into
-//     receive ring  the kernel writes, we read     chunks with a frame in them, or a part of one
+//     fill ring        we write, the kernel reads     chunks that frames may be put into
+//     receive ring     the kernel writes, we read     chunks with a frame in them, or a part of one
+//     send ring        we write, the kernel reads     the same chunks on their way back
+//     completion ring  the kernel writes, we read     chunks that have been sent, or never will be
+//
+// Each ring but the receive ring has a place for every chunk, so that none is ever full.
 //
 // One thread reads; any thread may ask for statistics().
 
@@ -19,11 +24,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace responder {
 
 // How a socket's frames get into its memory: by the NIC itself, or copied by the kernel.
 enum class XskCopy { kernel_decides, copy, zero_copy };
+
+enum class XskUse { receive, send_back };
 
 class XskSocket {
   public:
@@ -31,7 +39,7 @@ class XskSocket {
     static constexpr unsigned chunks = 2 * ring_size; // what fills the ring, and as many for the NIC's own
 
     // `largest_frame`: that is expected, without FCS. Throws Error.
-    XskSocket(const Netdev& netdev, unsigned queue, XskCopy copy, unsigned largest_frame);
+    XskSocket(const Netdev& netdev, unsigned queue, XskUse use, XskCopy copy, unsigned largest_frame);
     XskSocket(const XskSocket&) = delete;
     XskSocket& operator=(const XskSocket&) = delete;
     ~XskSocket();
@@ -41,12 +49,15 @@ class XskSocket {
     bool busy_polling() const noexcept { return busy_polling_; }
     unsigned largest_frame() const noexcept; // without FCS; the kernel drops what is longer
 
-    // The packet loop: segments that have come, at most `most`. A frame is one, or several in a row.
+    // The packet loop: segments that have come, at most `most`, whole frames only. A frame is one, or several in a row.
     unsigned peek(unsigned most) noexcept;
     const xdp_desc& descriptor(unsigned index) const noexcept { return receive_[consumed_ + index]; } // of those peeked
-    const std::uint8_t* data(const xdp_desc& segment) const noexcept { return umem_.at(segment.addr); }
+    std::uint8_t* data(const xdp_desc& segment) const noexcept { return umem_.at(segment.addr); }
     static bool continues(const xdp_desc& segment) noexcept { return (segment.options & pkt_contd) != 0; }
-    void give_back() noexcept; // all that was peeked at
+    // All that was peeked at: its memory back to the kernel, or its frames out of the port.
+    void give_back() noexcept;
+    void send_back() noexcept;
+    std::uint64_t not_sent() const noexcept { return not_sent_; } // frames that the driver refused
     // Where nothing was left to peek at: until there is something, or `other` can be read.
     void wait(int other) noexcept;
 
@@ -64,6 +75,7 @@ class XskSocket {
         Ring& operator=(const Ring&) = delete;
         ~Ring();
 
+        std::uint32_t consumer() const noexcept { return std::atomic_ref(*consumer_).load(std::memory_order_acquire); }
         std::uint32_t producer() const noexcept { return std::atomic_ref(*producer_).load(std::memory_order_acquire); }
         void set_producer(std::uint32_t to) noexcept {
             std::atomic_ref(*producer_).store(to, std::memory_order_release);
@@ -84,6 +96,9 @@ class XskSocket {
         std::uint32_t mask_;
     };
 
+    void fill(std::uint64_t address) noexcept;
+    void take_completed() noexcept;
+    void start_sending() noexcept;
     void bind(const Netdev& netdev, unsigned queue, XskCopy copy, unsigned largest_frame);
     bool prefer_busy_polling() noexcept;
 
@@ -92,10 +107,13 @@ class XskSocket {
     xdp_mmap_offsets offsets_;
     Ring<std::uint64_t> fill_;
     Ring<xdp_desc> receive_;
+    std::optional<Ring<xdp_desc>> send_;
+    std::optional<Ring<std::uint64_t>> completion_;
     bool multi_buffer_ = false;
     bool zero_copy_ = false;
     bool busy_polling_ = false;
-    std::uint32_t filled_ = 0, consumed_ = 0, peeked_ = 0;
+    std::uint32_t filled_ = 0, consumed_ = 0, peeked_ = 0, sent_ = 0, completed_ = 0;
+    std::uint64_t not_sent_ = 0;
 };
 
 } // namespace responder

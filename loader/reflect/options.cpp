@@ -225,7 +225,9 @@ std::optional<ReflectOptions> parse_reflect_options(int argc, const char* const*
                  "Everything else on the port goes up the stack as before.\n",
                  "xdp-reflect");
     app.set_version_flag("--version", "xdp-reflect " RESPONDER_VERSION);
-    run.add_to(app, options, {});
+    run.add_to(app, options,
+               "who sends test frames back: xdp (the program in the kernel) or af_xdp (sockets, and a thread for each "
+               "queue); all else is answered by the program");
     reflect.add_to(app, options);
     app.footer(
         "Exit codes: 0 done, 64 wrong option, 66 no such interface, 69 port taken by another program, 70 internal,\n"

@@ -23,6 +23,8 @@ class ReflectPort::Program final : public PortProgram {
         cfg.multi_buffer = multi_buffer;
         cfg.answer = to_answer_cfg(options.addresses);
         std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
+        cfg.to_sockets = port.sockets() != nullptr;
+        PortSockets::give_to_program(port.sockets(), skeleton_->maps.port_sockets);
         bpf_map__set_max_entries(skeleton_->maps.queue_counters, 2 * port.queues_possible());
     }
 
@@ -42,15 +44,19 @@ class ReflectPort::Program final : public PortProgram {
     std::optional<Mapping<std::remove_pointer_t<decltype(reflect_bpf::bss)>>> variables_;
 };
 
-ReflectPort::ReflectPort(const ReflectOptions& options, Netdev netdev, std::vector<std::string>& notes)
+ReflectPort::ReflectPort(const ReflectOptions& options, Netdev netdev, unsigned first_turner,
+                         std::vector<std::string>& notes)
     : CountingPort(options, std::move(netdev), notes) {
     const auto make = [&](XdpMode, bool multi_buffer) {
         auto program = std::make_unique<Program>(options, *this, multi_buffer);
         program_ = program.get();
         return program;
     };
-    attach(options, 0, make, notes);
+    attach(options, XskUse::send_back, first_turner, make, notes);
     program_->map_variables();
+    for (unsigned queue = 0; sockets() != nullptr && queue < sockets()->by_queue().size(); ++queue)
+        turners_.push_back(std::make_unique<SocketTurner>(*sockets()->by_queue()[queue], options.program.swap,
+                                                          sockets_obtained()->cpu[queue]));
     start_counting(bpf_map__fd(program_->maps().queue_counters));
 }
 
@@ -85,10 +91,11 @@ void ReflectPort::set_clock(const stamp_clock& clock) noexcept { program_->live(
 
 void ReflectPort::refuse(count_slot reason) noexcept { program_->live().refuse = reason; }
 
-Books ReflectPort::close_books() {
-    Books books;
-    CountingPort::close_books(books);
-    return books;
+SocketStatistics ReflectPort::socket_statistics() const noexcept {
+    SocketStatistics sum;
+    for (const auto& turner : turners_)
+        sum += turner->statistics();
+    return sum;
 }
 
 void ReflectPort::watch_flows(bool on) noexcept { program_->variables().reflect_watch_flows = on; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loader/reflect/options.h"
+#include "loader/reflect/socket_turner.h"
 #include "loader/run/counting_port.h"
 
 #include <memory>
@@ -17,7 +18,8 @@ namespace responder {
 class ReflectPort final : public CountingPort {
   public:
     // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
-    ReflectPort(const ReflectOptions& options, Netdev netdev, std::vector<std::string>& notes);
+    // `first_turner`: so many turners of sockets have the ports before it.
+    ReflectPort(const ReflectOptions& options, Netdev netdev, unsigned first_turner, std::vector<std::string>& notes);
     ~ReflectPort() override;
     ReflectPort(ReflectPort&&) noexcept;
     ReflectPort& operator=(ReflectPort&&) = delete;
@@ -28,7 +30,8 @@ class ReflectPort final : public CountingPort {
     void refuse(count_slot reason) noexcept; // all test traffic, from now on
 
     CountedInterval take_interval() noexcept { return take_counted(); }
-    Books close_books();
+    using CountingPort::close_books;
+    SocketStatistics socket_statistics() const noexcept override;
 
     void watch_flows(bool on) noexcept override;
     int flows_map() const noexcept override;
@@ -40,6 +43,7 @@ class ReflectPort final : public CountingPort {
     void count_from_row(unsigned row) noexcept override;
 
     Program* program_ = nullptr; // the port's own
+    std::vector<std::unique_ptr<SocketTurner>> turners_;
 };
 
 } // namespace responder

@@ -24,6 +24,7 @@ void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& bo
     put_slots(json, "refused", drop_names, slots);
     put_queues(json, port);
     put_balance(json, books);
+    put_sockets(json, books, true);
     put_nic(json, books);
     put_outages(json, port);
 }
@@ -58,11 +59,15 @@ void ReflectText::interval(const ReflectPort& port, const CountedInterval& inter
 void ReflectText::summary(const ReflectRun& run) {
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         const ReflectPort& port = run.ports[i];
-        print_counted(buffer_, port, "sent back");
+        const std::string_view test = port.sockets_obtained() ? "to the sockets" : "sent back";
+        const std::optional<SocketStatistics>& sockets = run.books[i].sockets;
+        print_counted(buffer_, port, test);
         print_slots(buffer_, port);
+        print_sockets(buffer_, port, run.books[i],
+                      sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent)) : "");
         print_nic(buffer_, run.books[i], "");
         print_outages(buffer_, port);
-        print_books(buffer_, port, run.books[i], "sent back");
+        print_books(buffer_, port, run.books[i], test);
     }
     write();
 }

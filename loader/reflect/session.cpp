@@ -64,8 +64,11 @@ ReflectSession::ReflectSession(const ReflectOptions& options)
                                                                             : "--tester");
     ports_.reserve(netdevs.size());
     std::vector<std::string> notes;
-    for (Netdev& netdev : netdevs)
-        counting_ports_.push_back(&ports_.emplace_back(options, std::move(netdev), notes));
+    unsigned turners = 0;
+    for (Netdev& netdev : netdevs) {
+        counting_ports_.push_back(&ports_.emplace_back(options, std::move(netdev), turners, notes));
+        turners += ports_.back().queues();
+    }
     follow_addresses_and_clock();
     watch(ports_, notes);
     if (options.json || options.json_stream)

@@ -43,8 +43,25 @@ CountedInterval CountingPort::take_counted() noexcept {
 
 void CountingPort::restart_clock() noexcept { started_ = interval_taken_ = Clock::now(); }
 
-void CountingPort::close_books(Books& books) {
+// Waits until the sockets' threads have all test frames that were counted: on a busy machine one may not run for a
+// while, and what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
+bool CountingPort::await_sockets() const noexcept {
     using namespace std::chrono_literals;
+    const auto have = [&] {
+        const SocketStatistics sockets = socket_statistics();
+        return sockets.received + sockets.lost() >= test_frames();
+    };
+    for (const Clock::time_point deadline = Clock::now() + 2s; !have();) {
+        if (Clock::now() >= deadline)
+            return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+Books CountingPort::close_books() {
+    using namespace std::chrono_literals;
+    Books books;
     Snapshot after = counters_after_the_end_->empty_snapshot();
     const auto saw = [&](Traffic (*some)(const SlotCounts&) noexcept) {
         return some(now_.total).frames + some(after.total).frames;
@@ -70,6 +87,13 @@ void CountingPort::close_books(Books& books) {
     books.settled = frames == read() && books.settled;
     books.after_the_end = all_traffic(after.total).frames;
     close_balance(books, program_saw_before, saw(all_traffic), saw(passed_traffic));
+    if (sockets() != nullptr) {
+        books.settled = await_sockets() && books.settled;
+        books.sockets = socket_statistics();
+        books.not_delivered =
+            static_cast<std::int64_t>(test_frames() - books.sockets->received - books.sockets->lost());
+    }
+    return books;
 }
 
 } // namespace responder

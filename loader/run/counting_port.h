@@ -7,6 +7,7 @@
 #include "loader/counters.h"
 #include "loader/run/busy_time.h"
 #include "loader/run/port.h"
+#include "loader/run/socket_statistics.h"
 
 #include <chrono>
 #include <cstdint>
@@ -20,6 +21,8 @@ namespace responder {
 struct Books : Balance {
     std::uint64_t after_the_end = 0; // of what the program saw: it came when the run was over and is in no figure
     bool settled = false;            // no test frame came while the last readings were taken
+    std::optional<SocketStatistics> sockets; // of a port that has some; of all of them
+    std::int64_t not_delivered = 0;          // test frames that the program handed over and that no socket tells of
 };
 
 // Since the last time that anybody asked.
@@ -41,6 +44,9 @@ class CountingPort : public Port {
     // The run is over: what comes from now on is in no figure.
     void stop() noexcept;
 
+    // Of all AF_XDP sockets, since the start; all 0 where there are none.
+    virtual SocketStatistics socket_statistics() const noexcept = 0;
+
     // The flow watch (see flows.h).
     virtual void watch_flows(bool on) noexcept = 0;
     virtual int flows_map() const noexcept = 0;
@@ -59,9 +65,11 @@ class CountingPort : public Port {
 
     // Waits until no test frame arrives any more, or 200 ms, and reads everything for the last time. Unless it has been
     // stopped before, what comes meanwhile belongs to the figures.
-    void close_books(Books& books);
+    Books close_books();
 
   private:
+    bool await_sockets() const noexcept;
+
     std::optional<SinkCounters> counters_, counters_after_the_end_;
     Snapshot now_;
     SlotCounts interval_slots_{};

@@ -112,14 +112,14 @@ Port::Port(const RunOptions& options, Netdev netdev, std::vector<std::string>& n
 Port::~Port() = default;
 Port::Port(Port&&) noexcept = default;
 
-bool Port::try_attach(const RunOptions& options, const MakeProgram& make, XdpMode mode, bool multi_buffer,
+bool Port::try_attach(const RunOptions& options, XskUse use, const MakeProgram& make, XdpMode mode, bool multi_buffer,
                       AttachRefused& refused) {
     EventLoop::heed_signals();
     program_.reset(); // of an attempt before this one; it holds the sockets
     sockets_.reset();
     if (options.engine == Engine::af_xdp)
-        sockets_ = std::make_unique<PortSockets>(netdev_, queues_in_use_, queues_possible_, copy_choice(options, mode),
-                                                 largest_frame(mtu_));
+        sockets_ = std::make_unique<PortSockets>(netdev_, queues_in_use_, queues_possible_, use,
+                                                 copy_choice(options, mode), largest_frame(mtu_));
     program_ = make(mode, multi_buffer); // before there is an attachment, which must go first
     if (multi_buffer)
         bpf_program__set_flags(program_->entry(), BPF_F_XDP_HAS_FRAGS);
@@ -150,15 +150,16 @@ bool Port::try_attach(const RunOptions& options, const MakeProgram& make, XdpMod
     return true;
 }
 
-void Port::attach_in_some_mode(const RunOptions& options, const MakeProgram& make, std::vector<std::string>& notes) {
+void Port::attach_in_some_mode(const RunOptions& options, XskUse use, const MakeProgram& make,
+                               std::vector<std::string>& notes) {
     AttachRefused refused;
     std::string native_refused;
     if (options.mode != ModeChoice::generic) {
         // Without multi-buffer first: it costs a helper call a frame, and only frames beyond a driver's buffer need it.
-        if (try_attach(options, make, XdpMode::native, false, refused))
+        if (try_attach(options, use, make, XdpMode::native, false, refused))
             return;
         native_refused = reason_text(refused);
-        if (refused.error != EOPNOTSUPP && try_attach(options, make, XdpMode::native, true, refused))
+        if (refused.error != EOPNOTSUPP && try_attach(options, use, make, XdpMode::native, true, refused))
             return;
         if (options.mode == ModeChoice::native)
             throw Error(ExitCode::os, netdev_.name() + ": native XDP", native_refused,
@@ -167,7 +168,7 @@ void Port::attach_in_some_mode(const RunOptions& options, const MakeProgram& mak
             throw Error(ExitCode::os, netdev_.name() + ": native XDP, without which there is no zero-copy",
                         native_refused, refusal_hint(options, "without --require-zerocopy it runs in generic mode"));
     }
-    if (!try_attach(options, make, XdpMode::generic, false, refused))
+    if (!try_attach(options, use, make, XdpMode::generic, false, refused))
         throw Error(ExitCode::os, netdev_.name() + ": attach the XDP program", reason_text(refused),
                     refusal_hint(options, {}));
     obtained_.native_refused = native_refused;
@@ -177,10 +178,10 @@ void Port::attach_in_some_mode(const RunOptions& options, const MakeProgram& mak
                                     netdev_.name(), driver_text(), native_refused));
 }
 
-void Port::attach(const RunOptions& options, unsigned first_reader, const MakeProgram& make,
+void Port::attach(const RunOptions& options, XskUse use, unsigned first_reader, const MakeProgram& make,
                   std::vector<std::string>& notes) {
     driver_counters_before_ = ethtool::statistics(netdev_.index());
-    attach_in_some_mode(options, make, notes);
+    attach_in_some_mode(options, use, make, notes);
     follow_nic();
     received_while_attaching_ = nic_rise_.rx_packets;
     if (!sockets_)

@@ -120,7 +120,7 @@ class Port {
     // each that is tried, and finds the sockets there. `first_reader`: so many readers of sockets have the ports before
     // it. Throws Error.
     using MakeProgram = std::function<std::unique_ptr<PortProgram>(XdpMode mode, bool multi_buffer)>;
-    void attach(const RunOptions& options, unsigned first_reader, const MakeProgram& make,
+    void attach(const RunOptions& options, XskUse use, unsigned first_reader, const MakeProgram& make,
                 std::vector<std::string>& notes);
 
     const PortSockets* sockets() const noexcept { return sockets_.get(); } // null: there are none
@@ -137,8 +137,9 @@ class Port {
     void close_balance(Balance& balance, std::uint64_t saw_before, std::uint64_t saw, std::uint64_t passed) const;
 
   private:
-    void attach_in_some_mode(const RunOptions& options, const MakeProgram& make, std::vector<std::string>& notes);
-    bool try_attach(const RunOptions& options, const MakeProgram& make, XdpMode mode, bool multi_buffer,
+    void attach_in_some_mode(const RunOptions& options, XskUse use, const MakeProgram& make,
+                             std::vector<std::string>& notes);
+    bool try_attach(const RunOptions& options, XskUse use, const MakeProgram& make, XdpMode mode, bool multi_buffer,
                     AttachRefused& refused);
     std::string carrier_went(const LinkState& link, bool attaching);
     std::string carrier_came(const LinkState& link);

@@ -5,6 +5,7 @@
 #include "loader/error.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -24,10 +25,10 @@ std::optional<unsigned> cpu_of_reader(unsigned reader) {
     return cpus[cpus.size() - 1 - reader];
 }
 
-PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskCopy copy,
-                         unsigned largest_frame) {
+PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskUse use,
+                         XskCopy copy, unsigned largest_frame) {
     for (unsigned queue = 0; queue < queues_in_use; ++queue)
-        sockets_.push_back(std::make_unique<XskSocket>(netdev, queue, copy, largest_frame));
+        sockets_.push_back(std::make_unique<XskSocket>(netdev, queue, use, copy, largest_frame));
     map_.reset(bpf_map_create(BPF_MAP_TYPE_XSKMAP, "port_sockets", sizeof(std::uint32_t), sizeof(std::uint32_t),
                               queues_possible, nullptr));
     if (!map_)
@@ -37,6 +38,13 @@ PortSockets::PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned 
         if (bpf_map_update_elem(map_.get(), &queue, &socket, BPF_ANY) != 0)
             throw Error::from_errno(ExitCode::os, "put an AF_XDP socket into its map", errno);
     }
+}
+
+void PortSockets::give_to_program(const PortSockets* sockets, bpf_map* map) {
+    if (sockets == nullptr)
+        bpf_map__set_autocreate(map, false); // a kernel may have no such maps
+    else if (const int error = bpf_map__reuse_fd(map, sockets->map_.get()); error != 0)
+        throw Error::from_errno(ExitCode::os, "give the XDP program its AF_XDP sockets", -error);
 }
 
 } // namespace responder

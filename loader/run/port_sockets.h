@@ -13,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+struct bpf_map;
+
 namespace responder {
 
 // A CPU that the process may use, for the thread of that number alone as far as we are concerned; none where there are
@@ -22,15 +24,17 @@ std::optional<unsigned> cpu_of_reader(unsigned reader);
 class PortSockets {
   public:
     // Throws Error.
-    PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskCopy copy,
+    PortSockets(const Netdev& netdev, unsigned queues_in_use, unsigned queues_possible, XskUse use, XskCopy copy,
                 unsigned largest_frame);
 
-    int map_fd() const noexcept { return map_.get(); } // XSKMAP; key: receive queue
+    // The map of bpf/port_sockets.h, of a program that is not yet loaded. nullptr: it has none. Throws Error.
+    static void give_to_program(const PortSockets* sockets, bpf_map* map);
+
     const std::vector<std::unique_ptr<XskSocket>>& by_queue() const noexcept { return sockets_; }
 
   private:
     std::vector<std::unique_ptr<XskSocket>> sockets_;
-    UniqueFd map_;
+    UniqueFd map_; // XSKMAP; key: receive queue
 };
 
 } // namespace responder

@@ -152,6 +152,19 @@ void put_balance(JsonWriter& json, const Books& books) {
     json.end_object();
 }
 
+void put_sockets(JsonWriter& json, const Books& books, bool send_back) {
+    if (!books.sockets)
+        return;
+    json.begin_object("sockets");
+    json.member("received", books.sockets->received);
+    for (const SocketField& field : socket_fields)
+        json.member(field.key, *books.sockets.*field.value);
+    json.member("not_delivered", books.not_delivered);
+    if (send_back)
+        json.member("not_sent", books.sockets->not_sent);
+    json.end_object();
+}
+
 void put_nic(JsonWriter& json, const Books& books) {
     if (!books.nic_known)
         return;

@@ -36,6 +36,9 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
         buffer.push_back('\n');
 }
 
+// What the AF_XDP sockets say, if there are any; `more`: between how they copy and what they read.
+void print_sockets(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view more);
+
 // The port itself, its test frames, their rates and sizes.
 void print_counted(Buffer& buffer, const CountingPort& port, std::string_view test_frames);
 void print_slots(Buffer& buffer, const CountingPort& port); // by queue; answered, passed, refused
@@ -80,6 +83,7 @@ void put_counted(JsonWriter& json, const CountingPort& port);
 void put_slots(JsonWriter& json, std::string_view key, std::span<const SlotName> names, const SlotCounts& slots);
 void put_queues(JsonWriter& json, const CountingPort& port);
 void put_balance(JsonWriter& json, const Books& books);
+void put_sockets(JsonWriter& json, const Books& books, bool send_back);
 void put_nic(JsonWriter& json, const Books& books);
 void put_outages(JsonWriter& json, const Port& port);
 void put_ending(JsonWriter& json, std::chrono::system_clock::time_point started,

@@ -40,6 +40,21 @@ void print_rates(Buffer& buffer, std::string_view label, std::string_view bound,
 
 } // namespace
 
+void print_sockets(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view more) {
+    if (!port.sockets_obtained() || !books.sockets)
+        return;
+    print(buffer, "  {:<17}{}{}{}; read {}, lost {}\n", "AF_XDP sockets",
+          port.sockets_obtained()->zero_copy ? "zero-copy" : "copy", more.empty() ? "" : ", ", more,
+          Grouped(books.sockets->received), Grouped(books.sockets->lost()));
+    print_list(buffer, "sockets lost", socket_fields,
+               [&](const SocketField& field) { return *books.sockets.*field.value; });
+    if (books.sockets->not_sent != 0)
+        print(buffer, "  {:<17}{} that the driver refused\n", "not sent", Grouped(books.sockets->not_sent));
+    if (books.not_delivered != 0)
+        print(buffer, "  {:<17}{} test frames that the kernel gave to no socket\n", "not delivered",
+              Grouped(books.not_delivered));
+}
+
 void print_counted(Buffer& buffer, const CountingPort& port, std::string_view test_frames) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);

@@ -17,12 +17,12 @@ std::uint64_t lost_by_nic(const NicCounters& nic) {
 }
 
 // Between the driver's counter and the program's, as far as that is no matter of when each was read.
-std::uint64_t unseen_by_program(const SinkBooks& books) {
+std::uint64_t unseen_by_program(const Books& books) {
     return books.left_over > static_cast<std::int64_t>(books.in_flight) ? static_cast<std::uint64_t>(books.left_over)
                                                                         : 0;
 }
 
-LossPlace wire(const StreamReport& streams, const SinkBooks& books) {
+LossPlace wire(const StreamReport& streams, const Books& books) {
     LossPlace place{.key = "wire", .frames = std::nullopt, .text = "unknown: of a stream that came by several queues"};
     const std::optional<std::uint64_t> missing = streams.sum().lost;
     if (!missing)
@@ -45,7 +45,7 @@ LossPlace wire(const StreamReport& streams, const SinkBooks& books) {
     return place;
 }
 
-LossPlace nic(const SinkBooks& books) {
+LossPlace nic(const Books& books) {
     if (!books.nic_known)
         return {.key = "NIC", .frames = std::nullopt, .text = "unknown: its counters went away with the interface"};
     return {.key = "NIC",
@@ -53,7 +53,7 @@ LossPlace nic(const SinkBooks& books) {
             .text = "by rx_missed, FIFO and receive errors of the interface; of any traffic"};
 }
 
-LossPlace program(const StreamReport& streams, const SinkBooks& books) {
+LossPlace program(const StreamReport& streams, const Books& books) {
     LossPlace place{.key = "program", .frames = std::nullopt, .text = "unknown: the interface went away"};
     if (books.nic_known) {
         place.frames = unseen_by_program(books);
@@ -94,13 +94,13 @@ LossPlace socket(const StackLosses& stack) {
 
 } // namespace
 
-std::uint64_t lost_in_ring(const SinkBooks& books) {
+std::uint64_t lost_in_ring(const Books& books) {
     return books.sockets
                ? books.sockets->lost() + static_cast<std::uint64_t>(std::max<std::int64_t>(books.not_delivered, 0))
                : 0;
 }
 
-std::vector<LossPlace> loss_places(const StreamReport& streams, const SinkBooks& books) {
+std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books) {
     std::vector<LossPlace> places{wire(streams, books), nic(books), program(streams, books)};
     if (books.sockets)
         places.push_back({.key = "ring",

@@ -24,10 +24,10 @@ struct LossPlace {
 };
 
 // Behind the program, where streams are followed by the sockets' readers: test frames that none of them got.
-std::uint64_t lost_in_ring(const SinkBooks& books);
+std::uint64_t lost_in_ring(const Books& books);
 
 // Of one port.
-std::vector<LossPlace> loss_places(const StreamReport& streams, const SinkBooks& books);
+std::vector<LossPlace> loss_places(const StreamReport& streams, const Books& books);
 // Behind the program, of all ports together: the stack's of the whole network namespace, the sockets' of watched ports.
 std::vector<LossPlace> loss_places_behind(const StackLosses& stack);
 

@@ -86,10 +86,7 @@ SinkPort::Program::Program(const SinkOptions& options, const SinkPort& port, Xdp
     bpf_program__set_autoload(skeleton_->progs.xdp_sink_to_socket, to_sockets_);
     cfg.exact_arrival = options.capture.has_value();
     cfg.copy_passed = options.capture && options.capture->passed ? options.capture->snaplen : 0;
-    if (!to_sockets_)
-        bpf_map__set_autocreate(skeleton_->maps.steer_sockets, false); // a kernel may have no such maps
-    else if (const int error = bpf_map__reuse_fd(skeleton_->maps.steer_sockets, port.sockets()->map_fd()); error != 0)
-        throw Error::from_errno(ExitCode::os, "give the XDP program its AF_XDP sockets", -error);
+    PortSockets::give_to_program(port.sockets(), skeleton_->maps.port_sockets);
     cfg.watch_count = static_cast<__u8>(options.watches.size());
     std::ranges::copy(options.watches, cfg.watch);
     for (bpf_map* map : {skeleton_->maps.sink_streams, skeleton_->maps.sink_stream_rests})
@@ -110,7 +107,7 @@ SinkPort::SinkPort(const SinkOptions& options, Netdev netdev, unsigned first_rea
         program_ = program.get();
         return program;
     };
-    attach(options, first_reader, make, notes);
+    attach(options, XskUse::receive, first_reader, make, notes);
     program_->map_variables();
     const unsigned tables = stream_tables(options, obtained().mode, queues_possible());
     if (const unsigned slots = stream_slots(options, queues()); slots != 0)
@@ -161,31 +158,9 @@ bool SinkPort::stamped_by_reader() const noexcept {
 
 SocketStatistics SinkPort::socket_statistics() const noexcept {
     SocketStatistics sum;
-    for (const auto& reader : readers_) {
-        const SocketStatistics one = reader->statistics();
-        sum.received += one.received;
-        sum.rx_dropped += one.rx_dropped;
-        sum.rx_ring_full += one.rx_ring_full;
-        sum.rx_fill_ring_empty += one.rx_fill_ring_empty;
-        sum.rx_invalid_descs += one.rx_invalid_descs;
-    }
+    for (const auto& reader : readers_)
+        sum += reader->statistics();
     return sum;
-}
-
-// Waits until the readers have all test frames that were counted: on a busy machine a reader may not run for a while,
-// and what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
-bool SinkPort::await_readers() const noexcept {
-    using namespace std::chrono_literals;
-    const auto have = [&] {
-        const SocketStatistics sockets = socket_statistics();
-        return sockets.received + sockets.lost() >= test_frames();
-    };
-    for (const Clock::time_point deadline = Clock::now() + 2s; sockets() != nullptr && !have();) {
-        if (Clock::now() >= deadline)
-            return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
 }
 
 void SinkPort::count_from_row(unsigned row) noexcept { program_->variables().sink_over = row; }
@@ -196,15 +171,8 @@ SinkPort::Interval SinkPort::take_interval() noexcept {
             socket_lost - std::exchange(interval_socket_lost_, socket_lost)};
 }
 
-SinkBooks SinkPort::close_books() {
-    SinkBooks books;
-    CountingPort::close_books(books);
-    if (sockets() != nullptr) {
-        books.settled = await_readers() && books.settled;
-        books.sockets = socket_statistics();
-        books.not_delivered =
-            static_cast<std::int64_t>(test_frames() - books.sockets->received - books.sockets->lost());
-    }
+Books SinkPort::close_books() {
+    Books books = CountingPort::close_books();
     stream_report_ = streams_ ? streams_->read() : StreamReport{};
     return books;
 }

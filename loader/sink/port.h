@@ -20,11 +20,6 @@
 
 namespace responder {
 
-struct SinkBooks : Books {
-    std::optional<SocketStatistics> sockets; // of a port that has some; of all of them
-    std::int64_t not_delivered = 0;          // test frames that the program handed over and that no socket tells of
-};
-
 class SinkPort final : public CountingPort {
   public:
     // Sets everything up, or throws and leaves the port as it was. `notes` gets what a person should know of it.
@@ -49,13 +44,12 @@ class SinkPort final : public CountingPort {
     bool has_seen_a_stream() const noexcept { return streams_ && !streams_->empty(); }
     const StreamReport& streams() const noexcept { return stream_report_; } // as last read
 
-    // Of all sockets, since the start; all 0 where there are none.
-    SocketStatistics socket_statistics() const noexcept;
+    SocketStatistics socket_statistics() const noexcept override;
 
     // Copies of passed frames for which there was no room.
     std::uint64_t copies_lost() const noexcept;
 
-    SinkBooks close_books();
+    Books close_books();
 
     void watch_flows(bool on) noexcept override;
     int flows_map() const noexcept override;
@@ -66,7 +60,6 @@ class SinkPort final : public CountingPort {
     void mac_changed() noexcept override;
     void count_from_row(unsigned row) noexcept override;
     void start_readers(const SinkOptions& options, Capture* capture);
-    bool await_readers() const noexcept;
 
     Program* program_ = nullptr; // the port's own
 

@@ -9,7 +9,6 @@
 #include "loader/error.h"
 #include "loader/run/report_parts.h"
 #include "loader/sink/clocks.h"
-#include "loader/sink/figures.h"
 #include "loader/sink/losses.h"
 #include "loader/sink/picture.h"
 #include "loader/sink/port.h"
@@ -35,7 +34,7 @@ struct RunReport {
     const SinkOptions& options;
     const ClockFloor& clock;
     std::span<const SinkPort> ports;
-    std::span<const SinkBooks> books; // one a port
+    std::span<const Books> books;     // one a port
     std::optional<StackLosses> stack; // where ports are watched; of all together
     std::chrono::system_clock::time_point started, ended;
     std::chrono::duration<double> duration; // by a clock that does not step

@@ -13,17 +13,6 @@ namespace {
 
 constexpr std::string_view program = "xdp-sink";
 
-void put_sockets(JsonWriter& json, const SinkBooks& books) {
-    if (!books.sockets)
-        return;
-    json.begin_object("sockets");
-    json.member("received", books.sockets->received);
-    for (const SocketField& field : socket_fields)
-        json.member(field.key, *books.sockets.*field.value);
-    json.member("not_delivered", books.not_delivered);
-    json.end_object();
-}
-
 void put_spread(JsonWriter& json, const Spread& spread, const std::array<std::string_view, 3>& keys) {
     json.member(keys[0], spread.least);
     json.member(keys[1], spread.mean);
@@ -175,7 +164,7 @@ void put_losses(JsonWriter& json, const std::vector<LossPlace>& places) {
     json.end_array();
 }
 
-void put_port_summary(JsonWriter& json, const SinkPort& port, const SinkBooks& books, const RunReport& run) {
+void put_port_summary(JsonWriter& json, const SinkPort& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
     put_port(json, port);
     put_counted(json, port);
@@ -189,7 +178,7 @@ void put_port_summary(JsonWriter& json, const SinkPort& port, const SinkBooks& b
     }
     put_queues(json, port);
     put_balance(json, books);
-    put_sockets(json, books);
+    put_sockets(json, books, false);
     put_nic(json, books);
     put_outages(json, port);
 }

@@ -174,21 +174,6 @@ void print_streams(Buffer& buffer, const SinkPort& port, const RunReport& run) {
         print(buffer, "  {:<17}{} frames with our signature and a wrong check\n", "damaged", Grouped(report.damaged));
 }
 
-void print_sockets(Buffer& buffer, const SinkPort& port, const SinkBooks& books) {
-    const auto& got = port.sockets_obtained();
-    if (!got || !books.sockets)
-        return;
-    print(buffer, "  {:<17}{}, frames stamped {}; read {}, lost {}\n", "AF_XDP sockets",
-          got->zero_copy ? "zero-copy" : "copy",
-          port.stamped_by_reader() ? "by the sockets' readers" : "in the program", Grouped(books.sockets->received),
-          Grouped(books.sockets->lost()));
-    print_list(buffer, "sockets lost", socket_fields,
-               [&](const SocketField& field) { return *books.sockets.*field.value; });
-    if (books.not_delivered != 0)
-        print(buffer, "  {:<17}{} test frames that the kernel gave to no socket\n", "not delivered",
-              Grouped(books.not_delivered));
-}
-
 void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
     print(buffer, "  {:<17}", "lost where");
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -204,10 +189,12 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
             print(buffer, "    {}: {}\n", place.key, place.text);
 }
 
-void print_port(Buffer& buffer, const SinkPort& port, const SinkBooks& books, const RunReport& run) {
+void print_port(Buffer& buffer, const SinkPort& port, const Books& books, const RunReport& run) {
     print_counted(buffer, port, "test frames");
     print_streams(buffer, port, run);
-    print_sockets(buffer, port, books);
+    print_sockets(buffer, port, books,
+                  port.stamped_by_reader() ? "frames stamped by the sockets' readers"
+                                           : "frames stamped in the program");
     if (!port.streams().streams.empty())
         print_losses(buffer, loss_places(port.streams(), books));
     print_slots(buffer, port);

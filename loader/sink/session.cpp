@@ -115,7 +115,7 @@ void SinkSession::introduce_capture() const {
                     limits));
 }
 
-void SinkSession::end_capture(std::span<const SinkBooks> books) {
+void SinkSession::end_capture(std::span<const Books> books) {
     std::vector<Capture::Counted> counted;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
         const auto known = [&](std::uint64_t count) {
@@ -199,7 +199,7 @@ ExitCode SinkSession::finish() {
         if (stack_)
             stack = stack_->losses();
     }
-    std::vector<SinkBooks> books;
+    std::vector<Books> books;
     std::vector<Measured> measured;
     for (SinkPort& port : ports_) {
         books.push_back(port.close_books());

@@ -36,7 +36,7 @@ class SinkSession final : public Session {
 
     void introduce_capture() const;
     void tell_of_capture(std::string_view what_goes_on);
-    void end_capture(std::span<const SinkBooks> books);
+    void end_capture(std::span<const Books> books);
     FlowWatch::Following followed() const;
 
     const SinkOptions& options_;

@@ -6,30 +6,15 @@
 #pragma once
 
 #include "loader/capture/frame_tap.h"
-#include "loader/fd.h"
+#include "loader/run/socket_thread.h"
 #include "loader/sink/follow.h"
-#include "loader/xsk.h"
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
 namespace responder {
-
-// In the words of linux/if_xdp.h. In copy mode a frame for which the fill ring was empty is in `rx_dropped` as well; in
-// zero-copy mode an empty fill ring is the NIC's loss, if it becomes one.
-struct SocketStatistics {
-    std::uint64_t received = 0; // by the reader
-    std::uint64_t rx_dropped = 0;
-    std::uint64_t rx_ring_full = 0; // the reader is too slow
-    std::uint64_t rx_fill_ring_empty = 0;
-    std::uint64_t rx_invalid_descs = 0;
-
-    std::uint64_t lost() const noexcept { return rx_dropped + rx_ring_full + rx_invalid_descs; }
-};
 
 class SocketReader {
   public:
@@ -39,13 +24,12 @@ class SocketReader {
                  std::optional<unsigned> cpu);
     SocketReader(const SocketReader&) = delete;
     SocketReader& operator=(const SocketReader&) = delete;
-    ~SocketReader();
 
-    SocketStatistics statistics() const noexcept;
+    SocketStatistics statistics() const noexcept { return thread_.statistics(); }
 
   private:
-    void read() noexcept;
-    void take(const xdp_desc& segment, bool stamped) noexcept;
+    unsigned take(unsigned segments) noexcept;
+    bool take(const xdp_desc& segment, bool stamped) noexcept; // it was the frame's last
     void take_frame(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept;
     void capture(std::span<const std::uint8_t> frame, const socket_arrival* arrival) noexcept;
 
@@ -58,11 +42,7 @@ class SocketReader {
     std::size_t assembled_size_ = 0;
     socket_arrival assembled_arrival_{};
 
-    std::uint64_t frames_ = 0;
-    std::atomic<std::uint64_t> received_{0}; // frames_, for others to read
-    std::atomic<bool> stop_{false};
-    UniqueFd stop_event_;
-    std::thread thread_;
+    SocketThread thread_;
 };
 
 } // namespace responder

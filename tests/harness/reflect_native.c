@@ -30,5 +30,8 @@ __u32 reflect_native_run(void *data, size_t linear, size_t length, const struct 
 	hooks = state;
 	parse_frame(&f, s, length);
 	slot = reflect_frame(&f, s, cfg, live, live->own_mac.bytes);
-	return slot == MATCH_TEST ? (__u32)match_size_bin(length) : slot;
+	if (slot != MATCH_TEST)
+		return slot;
+	rewrite_turn(&f, s, cfg->swap);
+	return (__u32)match_size_bin(length);
 }

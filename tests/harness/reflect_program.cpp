@@ -29,6 +29,7 @@ ReflectProgram::ReflectProgram(const reflect_cfg& cfg) : cfg_(cfg) {
     std::memset(live.on_link6, 0xff, sizeof(live.on_link6));
     live.on_link4[0] = prefix4("10.0.0.0", 8);
     live.on_link6[0] = prefix6("2001:db8::", 32);
+    bpf_map__set_autocreate(skeleton_->maps.port_sockets, false);
     skeleton_.load();
     counter_ = SlotCounter(bpf_map__fd(skeleton_->maps.queue_counters));
 }

@@ -382,8 +382,10 @@ TEST(Engine, TheInterfaceGoesAway) {
 
 TEST(Engine, AQueueThatAnotherSocketHolds) {
     const Lab lab;
-    const auto socket = lab.responder.in(
-        [&] { return std::make_unique<XskSocket>(Netdev::find(lab.to().name), 0, XskCopy::kernel_decides, 1518); });
+    const auto socket = lab.responder.in([&] {
+        return std::make_unique<XskSocket>(Netdev::find(lab.to().name), 0, XskUse::receive, XskCopy::kernel_decides,
+                                           1518);
+    });
     expect_refused(lab, af_xdp, exit_unavailable, {"eth1: AF_XDP socket on queue 0", "another AF_XDP socket holds"});
 }
 

@@ -18,8 +18,8 @@ StreamReport missing(std::optional<std::uint64_t> lost) {
     return report;
 }
 
-SinkBooks known() {
-    SinkBooks books;
+Books known() {
+    Books books;
     books.nic_known = true;
     return books;
 }
@@ -32,7 +32,7 @@ LossPlace place(const std::vector<LossPlace>& places, std::string_view key) {
 
 TEST(Losses, InTheOrderInWhichAFrameComesBy) {
     std::vector<std::string_view> keys;
-    SinkBooks books = known();
+    Books books = known();
     books.sockets.emplace();
     for (const LossPlace& each : loss_places(missing(0), books))
         keys.push_back(each.key);
@@ -43,7 +43,7 @@ TEST(Losses, InTheOrderInWhichAFrameComesBy) {
 }
 
 TEST(Losses, WhatTheNicSaysItLostIsNotTheWires) {
-    SinkBooks books = known();
+    Books books = known();
     EXPECT_EQ(place(loss_places(missing(30), books), "wire").frames, 30U);
     books.nic.rx_missed = 10;
     books.nic.rx_fifo_errors = 3;
@@ -59,7 +59,7 @@ TEST(Losses, WhatTheNicSaysItLostIsNotTheWires) {
 }
 
 TEST(Losses, WhatTheSocketsLostIsTheRings) {
-    SinkBooks books = known();
+    Books books = known();
     books.sockets.emplace();
     books.sockets->rx_ring_full = 5;
     books.not_delivered = 2;
@@ -72,14 +72,14 @@ TEST(Losses, WhatTheSocketsLostIsTheRings) {
 
 TEST(Losses, UnknownIsSaidAsUnknown) {
     EXPECT_FALSE(place(loss_places(missing({}), known()), "wire").frames);
-    const auto places = loss_places(missing(30), SinkBooks{});
+    const auto places = loss_places(missing(30), Books{});
     for (const std::string_view key : {"wire", "NIC", "program"})
         EXPECT_FALSE(place(places, key).frames) << key;
     EXPECT_NE(place(places, "wire").text.find("30"), std::string::npos);
 }
 
 TEST(Losses, OfTheProgramIsWhatTimeDoesNotExplain) {
-    SinkBooks books = known();
+    Books books = known();
     books.left_over = 9;
     books.in_flight = 10;
     EXPECT_EQ(place(loss_places(missing(0), books), "program").frames, 0U);
@@ -93,7 +93,7 @@ TEST(Losses, OfTheProgramIsWhatTimeDoesNotExplain) {
 
 // veth counts each frame that a ring had no room for in rx_dropped.
 TEST(Losses, WhatTheDriverDropsOfTheRingsIsTheRingsAlone) {
-    SinkBooks books = known();
+    Books books = known();
     books.sockets.emplace();
     books.sockets->rx_ring_full = 5;
     books.nic.rx_dropped = 5;
