@@ -271,7 +271,7 @@ static __always_inline __u32 reflect_stamp(const struct frame *f, struct span s,
 	__u32 sum;
 
 	keep_pointer(udp);
-	if (!stamp || !FRAME_FITS(udp, s) || !FRAME_FITS(eth, s))
+	if (cfg->stamp_authenticated || !stamp || !FRAME_FITS(udp, s) || !FRAME_FITS(eth, s))
 		return SLOT_STAMP_RARE;
 	sequence = stamp->sequence;
 	if (cfg->stamp_stateful) {

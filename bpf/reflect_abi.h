@@ -52,6 +52,7 @@ struct reflect_cfg {
 	__u8 swap;                      /* enum reflect_swap */
 	__u8 stamp_count;
 	__u8 stamp_stateful;
+	__u8 stamp_authenticated;       /* all of it is left to the stack, where the key is */
 	__u16 stamp_port[REFLECT_STAMP_PORTS];
 	__u8 oam;                       /* Ethernet OAM is answered */
 	__u8 oam_level;                 /* of this level only, or OAM_ANY_LEVEL */

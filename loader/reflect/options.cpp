@@ -4,6 +4,7 @@
 
 #include "loader/command_line.h"
 #include "loader/error.h"
+#include "loader/stamp/key.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ constexpr std::chrono::hours usual_expire{1}; // where a loop cannot be told fro
 struct ReflectArguments {
     std::string swap = "auto", oam = "any", stamp_format = "ntp";
     std::vector<std::string> signatures, stamp_ports;
-    std::optional<std::string> expire, mep;
+    std::optional<std::string> expire, mep, stamp_key;
     bool stateful = false, icmp = false;
 
     void add_to(CLI::App& app, ReflectOptions& options);
@@ -79,6 +80,10 @@ void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
     app.add_option("--stamp-format", stamp_format, "of our time stamps: ntp, or ptp (RFC 8762 section 4.2.1)")
         ->type_name("FORMAT")
         ->group(protocols);
+    app.add_option("--stamp-key", stamp_key,
+                   "answer authenticated STAMP only, by the key in this file (RFC 8762 section 4.4)")
+        ->type_name("FILE")
+        ->group(protocols);
     app.add_option(
            "--oam", oam,
            "answer Ethernet OAM loopback, delay and synthetic loss (802.1ag, Y.1731) of any level, of one (0 to "
@@ -113,7 +118,14 @@ void ReflectArguments::build_stamp(ReflectOptions& options) const {
     cfg.stamp_stateful = stateful;
     if (stamp_ports.empty())
         cfg.stamp_port[cfg.stamp_count++] = stamp_port;
-    if (stamp_ports.size() == 1 && stamp_ports.front() == "none")
+    const bool nowhere = stamp_ports.size() == 1 && stamp_ports.front() == "none";
+    if (stamp_key) {
+        if (nowhere)
+            throw Error(ExitCode::usage, "--stamp-key", "with --stamp none there is nothing to authenticate");
+        options.stamp_key = read_stamp_key(*stamp_key);
+        cfg.stamp_authenticated = 1;
+    }
+    if (nowhere)
         return;
     for (const std::string& text : stamp_ports) {
         if (cfg.stamp_count == REFLECT_STAMP_PORTS)

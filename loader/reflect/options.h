@@ -8,6 +8,7 @@
 #include "loader/run/run_options.h"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct ReflectOptions : RunOptions {
     // All that the program is told but what the port says: its addresses, and what the driver can.
     reflect_cfg program{};
     stamp_format format = STAMP_NTP;
+    std::vector<std::uint8_t> stamp_key; // empty: STAMP is not authenticated
     std::optional<std::chrono::milliseconds> expire; // test traffic is answered for so long
     std::vector<std::string> testers, allowed;       // as given
     std::vector<std::string> signatures;             // in words

@@ -98,6 +98,14 @@ SocketStatistics ReflectPort::socket_statistics() const noexcept {
     return sum;
 }
 
+const volatile reflect_live& ReflectPort::live() const noexcept { return program_->live(); }
+
+SinkCounters ReflectPort::counters() const {
+    return SinkCounters(bpf_map__fd(program_->maps().queue_counters), 0, queues_possible());
+}
+
+int ReflectPort::sessions_map() const noexcept { return bpf_map__fd(program_->maps().reflect_sessions); }
+
 void ReflectPort::watch_flows(bool on) noexcept { program_->variables().reflect_watch_flows = on; }
 
 int ReflectPort::flows_map() const noexcept { return bpf_map__fd(program_->maps().passed_flows); }

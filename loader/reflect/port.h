@@ -33,6 +33,11 @@ class ReflectPort final : public CountingPort {
     using CountingPort::close_books;
     SocketStatistics socket_statistics() const noexcept override;
 
+    // What another thread may read while the program runs.
+    const volatile reflect_live& live() const noexcept;
+    SinkCounters counters() const; // a reader of its own; throws Error
+    int sessions_map() const noexcept;
+
     void watch_flows(bool on) noexcept override;
     int flows_map() const noexcept override;
 

@@ -15,13 +15,31 @@ namespace {
 constexpr unsigned rows_between_headings = 20; // a heading stays in sight on a terminal of 24 lines
 constexpr std::string_view program = "xdp-reflect";
 
-void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& books) {
+void print_stamp(Buffer& buffer, const ReflectPort& port, const StampCounts& counts) {
+    print_list(buffer, "STAMP socket", stamp_outcome_names,
+               [&](const StampOutcomeName& name) { return counts[static_cast<std::size_t>(name.outcome)]; });
+    const std::uint64_t passed = port.now().total[SLOT_STAMP_RARE].frames, came = stamp_requests(counts);
+    if (passed > came)
+        print(buffer,
+              "  {:<17}{} passed up and did not come to the socket, which has the interface's own addresses only\n", "",
+              Grouped(passed - came));
+}
+
+void put_stamp(JsonWriter& json, const StampCounts& counts) {
+    json.begin_object("stamp_socket");
+    for (const StampOutcomeName& name : stamp_outcome_names)
+        json.member(name.key, counts[static_cast<std::size_t>(name.outcome)]);
+    json.end_object();
+}
+
+void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& books, const StampCounts& stamp) {
     const SlotCounts& slots = port.now().total;
     put_port(json, port);
     put_counted(json, port);
     put_slots(json, "answered", answer_names, slots);
     put_slots(json, "passed", reason_names, slots);
     put_slots(json, "refused", drop_names, slots);
+    put_stamp(json, stamp);
     put_queues(json, port);
     put_balance(json, books);
     put_sockets(json, books, true);
@@ -65,6 +83,8 @@ void ReflectText::summary(const ReflectRun& run) {
         print_slots(buffer_, port);
         print_sockets(buffer_, port, run.books[i],
                       sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent)) : "");
+        if (!run.stamp.empty())
+            print_stamp(buffer_, port, run.stamp[i]);
         print_nic(buffer_, run.books[i], "");
         print_outages(buffer_, port);
         print_books(buffer_, port, run.books[i], test);
@@ -116,7 +136,7 @@ void ReflectJson::summary(const ReflectRun& run) {
     json.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json.begin_object();
-        put_port_summary(json, run.ports[i], run.books[i]);
+        put_port_summary(json, run.ports[i], run.books[i], run.stamp.empty() ? StampCounts{} : run.stamp[i]);
         json.end_object();
     }
     json.end_array();

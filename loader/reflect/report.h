@@ -7,6 +7,7 @@
 #include "loader/error.h"
 #include "loader/reflect/options.h"
 #include "loader/reflect/port.h"
+#include "loader/reflect/stamp_socket.h"
 #include "loader/run/report_parts.h"
 
 #include <chrono>
@@ -20,7 +21,8 @@ namespace responder {
 struct ReflectRun {
     const ReflectOptions& options;
     std::span<const ReflectPort> ports;
-    std::vector<Books> books; // one a port
+    std::vector<Books> books;       // one a port
+    std::vector<StampCounts> stamp; // of the sockets; one a port, or empty where STAMP is not answered
     std::chrono::system_clock::time_point started, ended;
     std::chrono::duration<double> duration;
     Ending ended_by;

@@ -70,6 +70,8 @@ ReflectSession::ReflectSession(const ReflectOptions& options)
         turners += ports_.back().queues();
     }
     follow_addresses_and_clock();
+    if (options.program.stamp_count != 0)
+        stamp_responder_.emplace(options, ports_, notes);
     watch(ports_, notes);
     if (options.json || options.json_stream)
         reporter_ = std::make_unique<ReflectJson>(options.json_stream);
@@ -88,7 +90,7 @@ std::string ReflectSession::what_becomes_of_frames(const Port& port) const {
         parts.push_back(fmt::format("everything from {}", fmt::join(options_.testers, ", ")));
     std::string text = fmt::format("sends back {}", fmt::join(parts, "; "));
     if (cfg.stamp_count != 0)
-        text += fmt::format("; answers STAMP on UDP port {}",
+        text += fmt::format("; answers {}STAMP on UDP port {}", cfg.stamp_authenticated ? "authenticated " : "",
                             fmt::join(cfg.stamp_port, cfg.stamp_port + cfg.stamp_count, ", "));
     if (cfg.oam)
         text += cfg.oam_level == OAM_ANY_LEVEL ? std::string("; Ethernet OAM of any level")
@@ -158,20 +160,33 @@ void ReflectSession::report_interval(std::optional<std::chrono::duration<double>
 
 void ReflectSession::report_event(const Port& port, std::string_view text) { reporter_->event(port, text); }
 
+// All at once: closing the books takes time.
+void ReflectSession::end_counting() {
+    for (ReflectPort& port : ports_)
+        port.stop();
+    if (stamp_responder_)
+        stamp_responder_->stop();
+}
+
 ExitCode ReflectSession::finish() {
     ReflectRun run{.options = options_,
                    .ports = ports_,
                    .books = {},
+                   .stamp = {},
                    .started = started(),
                    .ended = std::chrono::system_clock::now(),
                    .duration = Clock::now() - begun(),
                    .ended_by = ended_by(),
                    .exit_code = ended_whole() ? ExitCode::ok : ExitCode::temporary};
     if (ended_by() == Ending::duration || ended_by() == Ending::count)
-        for (ReflectPort& port : ports_) // all at once: closing the books takes time
-            port.stop();
+        end_counting();
     for (ReflectPort& port : ports_)
         run.books.push_back(port.close_books());
+    if (stamp_responder_) {
+        stamp_responder_->stop();
+        for (std::size_t i = 0; i < ports_.size(); ++i)
+            run.stamp.push_back(stamp_responder_->counts(i));
+    }
     if (ended_whole())
         check_attachments(); // the last interval's
     run.ended_by = ended_by();

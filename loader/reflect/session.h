@@ -7,6 +7,7 @@
 #include "loader/reflect/options.h"
 #include "loader/reflect/port.h"
 #include "loader/reflect/report.h"
+#include "loader/reflect/stamp_socket.h"
 #include "loader/run/flows.h"
 #include "loader/run/session.h"
 
@@ -34,9 +35,11 @@ class ReflectSession final : public Session {
 
     void follow_addresses_and_clock();
     void expire();
+    void end_counting();
 
     const ReflectOptions& options_;
     std::vector<ReflectPort> ports_;
+    std::optional<StampResponder> stamp_responder_; // uses the ports
     std::vector<CountingPort*> counting_ports_;
     std::unique_ptr<ReflectReporter> reporter_;
     FlowWatch flow_watch_;

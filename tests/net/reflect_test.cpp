@@ -8,8 +8,11 @@
 #include "tests/net/sockets.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -154,20 +157,129 @@ TEST(ReflectNet, TwoThatFaceEachOtherComeToRest) {
     EXPECT_GT(test_frames(far.end()), 100U);
 }
 
+// How many of its requests, 20 unless said otherwise, the independent sender found answered right.
+unsigned right_replies(const Lab& lab, const char* address, const Arguments& words = {}, const char* count = "20") {
+    Arguments argv{"python3", TEST_STAMP_SENDER, address, "862", count};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return static_cast<unsigned>(std::stoul(lab.tester.run(argv)));
+}
+
+std::uint64_t by_socket(const Json& summary, const std::string& outcome) {
+    return summary["ports"][0]["stamp_socket"].at(outcome);
+}
+
+constexpr const char* stamp_addresses[] = {"192.0.2.2", "2001:db8::2"};
+
 TEST(ReflectNet, AnIndependentStampSender) {
     const Lab lab({.addresses = true, .ipv6 = true});
     Reflector stateless(lab, {});
-    const auto sender = [&](const char* address, Arguments more = {}) {
-        Arguments argv{"python3", TEST_STAMP_SENDER, address, "862", "20"};
-        argv.insert(argv.end(), more.begin(), more.end());
-        return lab.tester.run(argv);
-    };
-    EXPECT_EQ(sender("192.0.2.2"), "20\n");
-    EXPECT_EQ(sender("2001:db8::2"), "20\n");
-    EXPECT_EQ(answered(stateless.end(), "stamp_reply"), 40U);
+    for (const char* address : stamp_addresses)
+        EXPECT_EQ(right_replies(lab, address), 20U);
+    const Json summary = stateless.end();
+    EXPECT_EQ(answered(summary, "stamp_reply"), 40U);
+    EXPECT_EQ(by_socket(summary, "replies"), 0U);
     Reflector stateful(lab, {"--stamp-stateful"});
-    EXPECT_EQ(sender("192.0.2.2", {"stateful"}), "20\n");
+    EXPECT_EQ(right_replies(lab, "192.0.2.2", {"stateful"}), 20U);
     EXPECT_EQ(answered(stateful.end(), "stamp_reply"), 20U);
+}
+
+// The program leaves these, and the socket answers each; a tenth of `tlvs` has none, and a tenth padding only.
+TEST(ReflectNet, TheSocketAnswersWhatTheProgramLeaves) {
+    const struct {
+        const char* kind;
+        std::uint64_t by_program;
+    } kinds[] = {{"short", 0}, {"options", 0}, {"tlvs", 12}};
+    const Lab lab({.addresses = true, .ipv6 = true});
+    for (const auto& [kind, by_program] : kinds) {
+        for (const char* address : stamp_addresses) {
+            Reflector reflector(lab, {});
+            EXPECT_EQ(right_replies(lab, address, {kind}, "60"), 60U) << kind << ' ' << address;
+            const Json summary = reflector.end();
+            EXPECT_EQ(answered(summary, "stamp_reply"), by_program) << kind;
+            EXPECT_EQ(passed(summary, "stamp_rare"), 60 - by_program) << kind;
+            EXPECT_EQ(by_socket(summary, "replies"), 60 - by_program) << kind;
+        }
+    }
+}
+
+// One session has one row of numbers, whoever answers; and what is told of the reply before is true.
+TEST(ReflectNet, ProgramAndSocketNumberASessionTogether) {
+    const Lab lab({.addresses = true, .ipv6 = true});
+    for (const char* address : stamp_addresses) {
+        Reflector reflector(lab, {"--stamp-stateful"});
+        EXPECT_EQ(right_replies(lab, address, {"stateful", "mixed"}), 20U) << address;
+        EXPECT_EQ(right_replies(lab, address, {"stateful", "before=20", "tlvs"}), 20U) << address;
+        const Json summary = reflector.end();
+        EXPECT_EQ(answered(summary, "stamp_reply"), 10U + 4U);
+        EXPECT_EQ(by_socket(summary, "replies"), 10U + 16U);
+    }
+}
+
+TEST(ReflectNet, AuthenticatedStamp) {
+    const Lab lab({.addresses = true, .ipv6 = true});
+    const Folder folder;
+    const std::string file = folder / "key";
+    std::ofstream(file) << "a shared secret\n";
+    chmod(file.c_str(), 0600);
+    for (const char* address : stamp_addresses) {
+        Reflector reflector(lab, {"--stamp-key", file, "--stamp-stateful"});
+        EXPECT_EQ(right_replies(lab, address, {"stateful", "authentic=a shared secret"}, "40"), 40U) << address;
+        EXPECT_EQ(right_replies(lab, address, {"authentic=another secret"}, "2"), 0U);
+        EXPECT_EQ(right_replies(lab, address, {"forged=a shared secret"}, "2"), 0U);
+        EXPECT_EQ(right_replies(lab, address, {"padding"}, "1"), 0U); // not authenticated
+        const Json summary = reflector.end();
+        EXPECT_EQ(answered(summary, "stamp_reply"), 0U);
+        EXPECT_EQ(passed(summary, "stamp_rare"), 45U);
+        EXPECT_EQ(by_socket(summary, "replies"), 40U);
+        EXPECT_EQ(by_socket(summary, "wrong_hmac"), 4U);
+        EXPECT_EQ(by_socket(summary, "too_short"), 1U);
+    }
+}
+
+// What the program refuses goes up the stack, and comes to the socket.
+TEST(ReflectNet, TheSocketHasTheGuardsOfTheProgram) {
+    const Lab lab({.addresses = true});
+    lab.responder.ip("route add 203.0.113.0/24 via 192.0.2.1\nneigh add 192.0.2.1 lladdr 02:00:00:00:00:02 dev eth1\n");
+    Reflector reflector(lab, {});
+    PacketSocket tester(lab.tester, "tx1");
+    const auto ask = [](const Ipv4& ip, std::uint16_t source_port, const Ethernet& eth = {}) {
+        return (eth / ip / Udp{.source = source_port, .destination = 862} / zeros(14)).octets();
+    };
+    const Ipv4 ours{.source = "192.0.2.1", .destination = "192.0.2.2"};
+    tester.send(ask(ours, 50'000), 2);
+    tester.send(ask({.source = "203.0.113.1", .destination = "192.0.2.2"}, 50'000), 3);
+    tester.send(ask(ours, 862), 5);
+    tester.send(ask(ours, 7), 7);
+    tester.send(ask({.source = "192.0.2.1", .destination = "192.0.2.255"}, 50'000), 11);
+    tester.send(ask({.source = "192.0.2.1", .destination = "192.0.2.255"}, 50'000, {.destination = broadcast_mac}), 13);
+    tester.send(ask(ours, 50'000, {.destination = broadcast_mac}), 17); // the socket never sees it
+    unsigned replies = 0;
+    for (const Octets& frame : tester.receive_all())
+        replies += frame.size() == 14 + 20 + 8 + 44;
+    EXPECT_EQ(replies, 2U);
+    const Json summary = reflector.end();
+    EXPECT_EQ(by_socket(summary, "replies"), 2U);
+    EXPECT_EQ(by_socket(summary, "guarded"), 3U + 5 + 7 + 11);
+    EXPECT_EQ(passed(summary, "not_allowed"), 3U);
+    EXPECT_EQ(passed(summary, "from_reflector"), 12U);
+    EXPECT_EQ(passed(summary, "stamp_rare"), 2U + 11);
+}
+
+TEST(ReflectNet, AStampPortThatIsTakenIsSaidAndTheProgramGoesOn) {
+    const Lab lab({.addresses = true});
+    const UniqueFd other = udp_socket(lab.responder, "0.0.0.0", 862);
+    Reflector reflector(lab, {});
+    EXPECT_TRUE(contains(reflector.process().err(), "UDP port 862 over IPv4: another program has it"))
+        << reflector.process().err();
+    EXPECT_EQ(right_replies(lab, "192.0.2.2"), 20U);
+    EXPECT_EQ(answered(reflector.end(), "stamp_reply"), 20U);
+    const Folder folder;
+    const std::string file = folder / "key";
+    std::ofstream(file) << "a shared secret";
+    chmod(file.c_str(), 0600);
+    Reflector with_key(lab, {"--stamp-key", file}, {.ready = false});
+    EXPECT_EQ(with_key.process().wait().code, exit_unavailable);
+    EXPECT_TRUE(contains(with_key.process().err(), "another program has it")) << with_key.process().err();
 }
 
 // Replies of every kind, as a capture at the tester has them.
@@ -245,6 +357,8 @@ TEST(ReflectNet, WrongOptions) {
         {{"--allow", "10.0.0.0/33"}, "--allow"},
         {{"--stamp", "0"}, "--stamp"},
         {{"--stamp-format", "unix"}, "not ntp or ptp"},
+        {{"--stamp-key", "/nowhere"}, "No such file"},
+        {{"--stamp", "none", "--stamp-key", "/dev/null"}, "nothing to authenticate"},
         {{"--oam", "8"}, "level from 0 to 7"},
         {{"--mep", "9000"}, "--mep"},
         {{"--expire", "soon"}, "--expire"},

@@ -24,7 +24,7 @@ store=$cache/recipe-$recipe
 readonly base_packages=(
     base-files base-passwd bash coreutils dash diffutils findutils grep libc-bin mawk mount procps sed util-linux
     busybox-static dpkg kmod systemd udev
-    libbpf1 libc6 libelf1 libgcc-s1 libmnl0 libstdc++6 libsystemd0 libxdp1 zlib1g
+    libbpf1 libc6 libelf1 libgcc-s1 libgcrypt20 libmnl0 libstdc++6 libsystemd0 libxdp1 zlib1g
     bpftool ethtool iproute2 iputils-ping xdp-tools
 )
 # Asked for only where the suite has it. Without usr-is-merged apt brings usrmerge and Perl in its stead.
