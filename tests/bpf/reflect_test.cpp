@@ -477,6 +477,10 @@ TEST(ReflectStamp, WhatIsLeftToASocket) {
     EXPECT_REFLECT(reflector, "stamp_rare", ask(StampPacket{.more = {0x80, 1, 0, 9, 0}}.payload()));
     EXPECT_REFLECT(reflector, "stamp_rare", ask(StampPacket{}.payload(), {.options = 4}));
     EXPECT_REFLECT(reflector, "not_allowed", ask(StampPacket{}.payload(), {.source = "11.0.0.1"}));
+    reflect_cfg cfg = default_reflect();
+    cfg.stamp_authenticated = 1;
+    ReflectCheck authenticated(cfg);
+    EXPECT_REFLECT(authenticated, "stamp_rare", ask(StampPacket{}.payload()));
 }
 
 // ---- Ethernet OAM ----

@@ -25,7 +25,7 @@ class Capabilities : public testing::Test {
   protected:
     Capabilities() {
         chmod(folder_.path().c_str(), 0755);
-        for (const std::filesystem::path command : {TEST_XDP_SINK, TEST_XDP_GEN}) {
+        for (const std::filesystem::path command : {TEST_XDP_SINK, TEST_XDP_REFLECT, TEST_XDP_GEN}) {
             std::filesystem::copy(command, folder_.path());
             chmod((folder_ / command.filename().string()).c_str(), 0755);
         }
@@ -74,6 +74,24 @@ TEST_F(Capabilities, FourAreEnough) {
         contains(run({"cat", "/proc/" + std::to_string(sink.process().pid()) + "/status"}), "Uid:\t65534\t65534"));
     EXPECT_EQ(link_of(lab.responder, "eth1").at("promiscuity"), 1);
     count_some(lab, sink);
+}
+
+// Port 862 is a privileged one: without the fifth the program answers alone.
+TEST_F(Capabilities, TheReflectorsSocketNeedsAFifth) {
+    const Lab lab({.addresses = true});
+    std::vector<std::string> five = four;
+    five.emplace_back("net_bind_service");
+    for (const auto& [capabilities, replies] : {std::pair(four, 0U), std::pair(five, 3U)}) {
+        Reflector reflector(lab, {}, {.prefix = as_nobody(capabilities, "xdp-reflect")});
+        EXPECT_EQ(contains(reflector.process().err(), "CAP_NET_BIND_SERVICE is missing"), replies == 0);
+        PacketSocket tester(lab.tester, "tx1");
+        tester.send(Ethernet{} / Ipv4{.source = "192.0.2.1", .destination = "192.0.2.2"} /
+                        Udp{.source = 50'000, .destination = 862} / zeros(14),
+                    3);
+        const Json summary = reflector.end();
+        EXPECT_EQ(passed(summary, "stamp_rare"), 3U);
+        EXPECT_EQ(summary["ports"][0]["stamp_socket"].at("replies"), replies);
+    }
 }
 
 TEST_F(Capabilities, TheSenderNeedsNoRawSocket) {

@@ -282,6 +282,19 @@ TEST(ReflectNet, AStampPortThatIsTakenIsSaidAndTheProgramGoesOn) {
     EXPECT_TRUE(contains(with_key.process().err(), "another program has it")) << with_key.process().err();
 }
 
+TEST(ReflectNet, ScapyBuildsTheRequestsAndChecksTheReplies) {
+    if (std::system("/usr/bin/python3 -c 'import scapy.contrib.stamp' 2>/dev/null") != 0)
+        GTEST_SKIP() << "python3-scapy is not installed";
+    const Lab lab({.addresses = true, .ipv6 = true});
+    Reflector reflector(lab, {});
+    EXPECT_EQ(lab.tester.run({"/usr/bin/python3", TEST_SCAPY_PEER, "tx1", to_string(lab.to().mac)}), "12 of 12\n");
+    const Json summary = reflector.end();
+    EXPECT_EQ(answered(summary, "stamp_reply"), 4U);
+    EXPECT_EQ(by_socket(summary, "replies"), 2U);
+    for (const char* kind : {"loopback_reply", "delay_reply", "loss_reply"})
+        EXPECT_EQ(answered(summary, kind), 2U) << kind;
+}
+
 // Replies of every kind, as a capture at the tester has them.
 TEST(ReflectNet, WiresharkFindsNothingWrong) {
     if (std::system("command -v tshark >/dev/null") != 0)
