@@ -293,15 +293,8 @@ StampOutcome StampResponder::answer(Socket& socket, const Request& request) noex
         if (previous->sent && previous->sent->number + 1 == *context.number)
             context.previous = previous->sent;
     }
-    on.counters.read(on.snapshot);
-    const std::uint64_t by_program =
-        test_traffic(on.snapshot.total).frames + on.snapshot.total[SLOT_STAMP_REPLY].frames;
-    const auto so_far = [&](StampOutcome outcome) {
-        return on.outcomes[static_cast<std::size_t>(outcome)].load(std::memory_order_relaxed);
-    };
-    const std::uint64_t returned = by_program + so_far(StampOutcome::replied) + 1;
-    context.returned = static_cast<std::uint32_t>(returned);
-    context.accepted = static_cast<std::uint32_t>(returned + so_far(StampOutcome::not_sent));
+    if (asks_for_counters(request.octets, key))
+        count(on, context);
 
     const StampReply reply = write_stamp_reply(request.octets, context, key, std::span(reply_).first<stamp_room>());
     const std::uint64_t sent_ns = clock_now_ns(CLOCK_TAI);
@@ -310,6 +303,19 @@ StampOutcome StampResponder::answer(Socket& socket, const Request& request) noex
     if (previous != nullptr)
         previous->sent = sent ? std::optional(StampContext::Sent{*context.number, sent_ns}) : std::nullopt;
     return sent ? StampOutcome::replied : StampOutcome::not_sent;
+}
+
+// This one will be accepted and returned.
+void StampResponder::count(OnPort& on, StampContext& context) noexcept {
+    const auto so_far = [&](StampOutcome outcome) {
+        return on.outcomes[static_cast<std::size_t>(outcome)].load(std::memory_order_relaxed);
+    };
+    on.counters.read(on.snapshot);
+    const SlotCounts& slots = on.snapshot.total;
+    const std::uint64_t returned =
+        test_traffic(slots).frames + slots[SLOT_STAMP_REPLY].frames + so_far(StampOutcome::replied) + 1;
+    context.returned = static_cast<std::uint32_t>(returned);
+    context.accepted = static_cast<std::uint32_t>(returned + so_far(StampOutcome::not_sent));
 }
 
 // From the address that was asked.

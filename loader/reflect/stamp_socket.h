@@ -87,6 +87,7 @@ class StampResponder {
     void run() noexcept;
     void take_all(Socket& socket) noexcept;
     StampOutcome answer(Socket& socket, const Request& request) noexcept;
+    static void count(OnPort& on, StampContext& context) noexcept;
     bool send(const Socket& socket, const Request& request, const StampReply& reply) noexcept;
     std::uint32_t next_number(const OnPort& on, const reflect_session& session) const noexcept;
     Previous& previous_of(const reflect_session& session) noexcept;

@@ -190,6 +190,19 @@ std::uint16_t stamp_session_id(std::span<const std::uint8_t> request, const Stam
     return session;
 }
 
+bool asks_for_counters(std::span<const std::uint8_t> request, const StampKey* key) noexcept {
+    const std::span<const std::uint8_t> tlvs = request.subspan(std::min(request.size(), layout_of(key).length));
+    for (std::size_t at = 0; at < tlvs.size();) {
+        const std::optional<std::size_t> length = length_of_tlv(tlvs, at);
+        if (!length)
+            return false;
+        if (tlvs[at + 1] == direct_measurement)
+            return true;
+        at += tlv_header + *length;
+    }
+    return false;
+}
+
 StampReply write_stamp_reply(std::span<const std::uint8_t> request, const StampContext& context, StampKey* key,
                              std::span<std::uint8_t, stamp_room> room) noexcept {
     const Layout& at = layout_of(key);

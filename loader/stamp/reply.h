@@ -24,6 +24,9 @@ StampVerdict judge_stamp(std::span<const std::uint8_t> request, StampKey* key) n
 // Of a sound request, as on the wire.
 std::uint16_t stamp_session_id(std::span<const std::uint8_t> request, const StampKey* key) noexcept;
 
+// Does it have a Direct Measurement TLV, so that it is worth while to count?
+bool asks_for_counters(std::span<const std::uint8_t> request, const StampKey* key) noexcept;
+
 // What is not in the request itself.
 struct StampContext {
     stamp_clock clock{};

@@ -203,6 +203,18 @@ TEST(StampReply, SeveralTlvsAndOneThatIsWrong) {
     EXPECT_EQ(hex(answer_tlvs({0x80, 99, 0xff, 0xff, 1})), hex(Octets{0xc0, 99, 0xff, 0xff, 1}));
 }
 
+TEST(StampReply, WhoAsksForCounters) {
+    const auto asks = [](const Octets& tlvs) {
+        return asks_for_counters(Guarded(joined({request_packet(), tlvs})).span(), nullptr);
+    };
+    EXPECT_TRUE(asks(tlv(5, Octets(12))));
+    EXPECT_TRUE(asks(joined({tlv(1, Octets(7)), tlv(5, Octets(12))})));
+    EXPECT_FALSE(asks({}));
+    EXPECT_FALSE(asks(tlv(1, {5, 5, 5, 5})));
+    EXPECT_FALSE(asks({0x80, 5, 0, 1}));
+    EXPECT_FALSE(asks_for_counters(Octets(14), nullptr));
+}
+
 TEST(StampReply, EveryTruncationOfAllTlvs) {
     const Octets all =
         joined({tlv(3, Octets(4)), tlv(4, Octets(4)), tlv(5, Octets(12)), tlv(7, Octets(16)), tlv(1, Octets(5))});
