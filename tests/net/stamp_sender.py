@@ -80,7 +80,8 @@ class Sender:
             return b"", b""
         unknown = [2, 6, 9, 77, 240, 255][number % 6]
         return [
-            (tlv(3, bytes(4)), None),
+            # The former comes after a base packet.
+            (tlv(7, bytes(16)), None) if number % 20 else (tlv(3, bytes(4)), None),
             (tlv(4, bytes([WANTED_DSCP << 2, 0, 0, 0])), None),
             (tlv(5, struct.pack("!III", number, 0, 0)), None),
             (tlv(7, bytes(16)), None),
@@ -108,7 +109,9 @@ class Sender:
                 checks["direct measurement"] = flags == 0 and accepted == returned == self.count and sent == self.number
             elif kind == 7:
                 number, t3, how, reserved = struct.unpack("!IQB3s", value)
-                expected = (self.last[0], self.last[1], 2) if self.stateful and self.last else (0, 0, 0)
+                # A base packet the program answers, which keeps no time: zeros.
+                known = self.stateful and self.last and (self.number % 10 != 0 or self.kind == "authentic")
+                expected = (self.last[0], self.last[1], 2) if known else (0, 0, 0)
                 checks["follow-up"] = (flags, (number, t3, how), reserved) == (0, expected, bytes(3))
         return checks
 
@@ -193,8 +196,8 @@ class Sender:
                 print(f"{self.kind} {number}: wrong {wrong}", file=sys.stderr)
             else:
                 right += 1
-            if wrong == ["no reply"] and self.kind == "forged":
-                self.sock.settimeout(0.2)
+            if wrong == ["no reply"]:
+                self.sock.settimeout(0.2)  # something is wrong already, or none is expected
         return right
 
 
