@@ -265,6 +265,26 @@ TEST(ReflectNet, TheSocketHasTheGuardsOfTheProgram) {
     EXPECT_EQ(passed(summary, "stamp_rare"), 2U + 11);
 }
 
+TEST(ReflectNet, TheSummarySaysWhatBecameOfTheStampThatPassedUp) {
+    const Lab lab({.addresses = true});
+    Reflector reflector(lab, {}, {.json = false});
+    PacketSocket tester(lab.tester, "tx1");
+    const auto ask = [](const Ipv4& ip, std::size_t length) {
+        return (Ethernet{} / ip / Udp{.source = 50'000, .destination = 862} / zeros(length)).octets();
+    };
+    const Ipv4 ours{.source = "192.0.2.1", .destination = "192.0.2.2"};
+    tester.send(ask(ours, 14), 3);
+    tester.send(ask(ours, 13), 2);
+    tester.send(ask(there, 14), 5); // to nobody's address
+    tester.receive_all();
+    reflector.process().signal(SIGINT);
+    EXPECT_EQ(reflector.process().wait().code, 0);
+    const std::string out = reflector.process().out();
+    for (const char* words : {"STAMP that is not answered in the driver 10", "STAMP socket     replies 3, too short 2",
+                              " 5 passed up and did not come to the socket"})
+        EXPECT_TRUE(contains(out, words)) << words << " in " << out;
+}
+
 TEST(ReflectNet, AStampPortThatIsTakenIsSaidAndTheProgramGoesOn) {
     const Lab lab({.addresses = true});
     const UniqueFd other = udp_socket(lab.responder, "0.0.0.0", 862);
