@@ -66,8 +66,12 @@ UniqueFd open_socket(const Umem& umem, XskUse use, const std::string& where) {
     set_option(socket.get(), XDP_UMEM_COMPLETION_RING, &completion_ring, sizeof(unsigned),
                where + ": make the completion ring");
     set_option(socket.get(), XDP_RX_RING, &XskSocket::ring_size, sizeof(unsigned), where + ": make the receive ring");
-    if (sends)
+    if (sends) {
         set_option(socket.get(), XDP_TX_RING, &XskSocket::chunks, sizeof(unsigned), where + ": make the send ring");
+        // In copy mode frames that are being sent count as the socket's; by default there would be room for some 270.
+        constexpr int room = 64 << 20;
+        setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+    }
     return socket;
 }
 

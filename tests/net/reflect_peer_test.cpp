@@ -61,8 +61,7 @@ TEST_P(ReflectPeer, SwapsWhatTestpmdSwaps) {
     EXPECT_EQ(std::ranges::count(theirs, ""), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, ReflectPeer,
-                         testing::Values(std::pair{"auto", "5tswap"}, std::pair{"mac", "macswap"}),
+INSTANTIATE_TEST_SUITE_P(Ways, ReflectPeer, testing::Values(std::pair{"auto", "5tswap"}, std::pair{"mac", "macswap"}),
                          [](const auto& way) { return way.param.second; });
 
 } // namespace

@@ -29,41 +29,6 @@ const Ethernet turned{.destination = tester_mac, .source = own_mac};
 // The tester counts by a sink of its own, which takes all that comes.
 Sink::Options at_the_tester(const Lab& lab) { return {.interfaces = {lab.from().name}, .where = &lab.tester}; }
 
-TEST(ReflectNet, AllThatIsSentComesBackInOrder) {
-    const Lab lab({.pass = false}); // one queue: over two, a stream's order would not be known
-    Reflector reflector(lab, {});
-    Sink returned(lab, {"--all"}, at_the_tester(lab));
-    const std::uint64_t sent = frames_sent(generate(
-        lab, {"--port", "9", "--streams", "16", "--size", "64,128,512,1518", "--rate", "50000", "--count", "40000"}));
-    const Json far = reflector.end(), near = returned.end();
-    EXPECT_EQ(sent, 40'000U);
-    EXPECT_EQ(test_frames(far), sent);
-    EXPECT_EQ(test_frames(near), sent);
-    EXPECT_EQ(sizes(near), sizes(far));
-    const Json& streams = near["ports"][0]["streams"]["list"];
-    EXPECT_EQ(streams.size(), 16U);
-    for (const Json& stream : streams) {
-        EXPECT_EQ(stream.at("frames"), sent / 16);
-        EXPECT_EQ(stream.at("lost"), 0);
-        EXPECT_EQ(stream.at("late"), 0);
-        EXPECT_EQ(stream.at("duplicate"), 0);
-    }
-}
-
-TEST(ReflectNet, ComesBackOctetByOctetInGenericModeToo) {
-    for (const char* mode : {"native", "generic"}) {
-        const Lab lab;
-        Reflector reflector(lab, {"--mode", mode});
-        PacketSocket tester(lab.tester, "tx1");
-        const auto frame = [](const Ethernet& eth, const Ipv4& ip, const Udp& udp) {
-            return (eth / Vlan{.id = 5, .priority = 3} / ip / udp / payload(700)).octets();
-        };
-        tester.send(frame({}, there, {.source = 50'000, .destination = 7}));
-        EXPECT_EQ(hex(tester.receive()), hex(frame(turned, back, {.source = 7, .destination = 50'000}))) << mode;
-        EXPECT_EQ(test_frames(reflector.end()), 1U);
-    }
-}
-
 TEST(ReflectNet, TheStackGoesOnBesideIt) {
     const Lab lab({.addresses = true});
     Reflector reflector(lab, {});
