@@ -181,7 +181,9 @@ struct passed_frame {
 
 /* The same, and dropped: the stack would have to take the whole test. */
 #define REFLECT_DROPS(X) \
-	X(EXPIRED, "expired", "test traffic after --expire")
+	X(EXPIRED, "expired", "test traffic after --expire") \
+	X(WITHHELD, "withheld", "test traffic withheld by --loop-probe") \
+	X(CAPPED, "capped", "test traffic over --max-fps or --max-bps")
 
 enum count_slot {
 #define X(id, smallest) SLOT_SIZE_##id,
@@ -234,10 +236,13 @@ struct passed_flow_key {
 	__u8 zero[3];                   /* no hole: the kernel hashes every byte */
 };
 
-/* ---- what is put in front of a frame that goes to a socket (bpf/steer.h) ---- */
+/* ---- what is put in front of a frame that goes to a socket (bpf/port_sockets.h) ---- */
 
 struct socket_arrival {
-	/* Of CLOCK_TAI with exact_arrival, with histograms or where the frame says when it was sent; else of another clock. */
+	/*
+	 * Of the sink: of CLOCK_TAI with exact_arrival, with histograms or where the frame says when it was sent; else of another
+	 * clock. Of the reflector: when its program began, of CLOCK_MONOTONIC, where it is measured how long the frame stays; else 0.
+	 */
 	__u64 ns;
 };
 

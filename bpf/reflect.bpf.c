@@ -9,6 +9,7 @@
 
 #include "abi.h"
 #include "counters.h"
+#include "port_sockets.h"
 #include "reflect_abi.h"
 
 const volatile struct reflect_cfg reflect_cfg;
@@ -53,7 +54,19 @@ static __u32 reflect_next_number(const struct reflect_session *session)
 
 static __u32 reflect_next_loss(const struct reflect_loss *loss) { return reflect_count_up(&reflect_losses, loss) + 1; }
 
-#include "port_sockets.h"
+/* Up to when the time of the caps has been taken (respond/cap.h). */
+__u64 reflect_frames_taken, reflect_octets_taken;
+
+static int reflect_is_over_cap(__u64 octets)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (reflect_cfg.frame_cost && cap_is_over(&reflect_frames_taken, now, reflect_cfg.frame_cost))
+		return 1;
+	return reflect_cfg.octet_cost && cap_is_over(&reflect_octets_taken, now,
+						     octets * reflect_cfg.octet_cost >> (CAP_OCTET_BITS - CAP_UNIT_BITS));
+}
+
 #include "reflect.h"
 
 /* Where reflect_any() describes its frame, as in the sink. */
@@ -63,6 +76,40 @@ struct {
 	__type(key, __u32);
 	__type(value, struct frame);
 } reflect_described SEC(".maps");
+
+/* From the program's entry to its verdict, of frames that go back. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct histogram);
+} reflect_residence SEC(".maps");
+
+__u64 reflect_sampled;
+
+/*
+ * Now, for the first frame in each tick of the kernel; 0 for the others. Two readings of the clock take longer than all the
+ * rest of the program, so not every frame can have them.
+ */
+static __always_inline __u64 reflect_begin(void)
+{
+	__u64 tick = bpf_jiffies64();
+
+	if (likely(tick == *(volatile __u64 *)&reflect_sampled))
+		return 0;
+	reflect_sampled = tick;
+	return bpf_ktime_get_ns();
+}
+
+static __noinline int reflect_resided(__u64 began)
+{
+	__u32 key = 0;
+	struct histogram *h = bpf_map_lookup_elem(&reflect_residence, &key);
+
+	if (h)
+		histogram_take(h, bpf_ktime_get_ns() - began);
+	return 0;
+}
 
 static __always_inline struct span frame_span(const struct xdp_md *ctx)
 {
@@ -75,10 +122,11 @@ static __always_inline __u64 frame_length(struct xdp_md *ctx, struct span s)
 }
 
 /* What has been judged to be a test frame goes back: at once, or from the socket of its queue. */
-static __always_inline int reflect_back(const struct frame *f, struct span s, __u32 queue, __u32 over)
+static __always_inline int reflect_back(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 began, __u32 queue,
+					__u32 over, int by_socket)
 {
-	if (reflect_cfg.to_sockets && !over)
-		return (int)bpf_redirect_map(&port_sockets, queue, XDP_DROP);
+	if (by_socket && !over)
+		return to_socket(ctx, began, queue);
 	rewrite_turn(f, s, reflect_cfg.swap);
 	return XDP_TX;
 }
@@ -87,7 +135,7 @@ static __always_inline int reflect_back(const struct frame *f, struct span s, __
 enum { REFLECT_WATCH = 0x100, REFLECT_SLOT_SHIFT = 16 };
 
 /* Any frame at all. Here come those that are not plain, and those that are not answered. */
-static __noinline int reflect_any(struct xdp_md *ctx)
+static __always_inline int reflect_judge(struct xdp_md *ctx, __u64 began, int by_socket)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
@@ -103,12 +151,15 @@ static __noinline int reflect_any(struct xdp_md *ctx)
 	slot = reflect_frame(f, s, &reflect_cfg, &reflect_live, reflect_live.own_mac.bytes);
 	count(queue + over, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
 	if (slot == MATCH_TEST)
-		return reflect_back(f, s, queue, over);
+		return reflect_back(ctx, f, s, began, queue, over, by_socket);
 	if (slot < SLOT_ANSWER_END)
 		return XDP_TX;
 	return (slot < SLOT_REASON_END ? XDP_PASS : XDP_DROP) |
 	       (*(volatile __u32 *)&reflect_watch_flows ? REFLECT_WATCH | slot << REFLECT_SLOT_SHIFT : 0);
 }
+
+static __noinline int reflect_any(struct xdp_md *ctx) { return reflect_judge(ctx, 0, 0); }
+static __noinline int reflect_any_by_socket(struct xdp_md *ctx, __u64 began) { return reflect_judge(ctx, began, 1); }
 
 static __noinline int reflect_watch(struct xdp_md *ctx, __u32 slot)
 {
@@ -121,7 +172,8 @@ static __noinline int reflect_watch(struct xdp_md *ctx, __u32 slot)
 
 enum { REFLECT_NOT_PLAIN = -1 };
 
-static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length)
+static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length,
+					 __u64 began, int by_socket)
 {
 	enum reflect_request request;
 	__u32 over, queue, slot;
@@ -135,36 +187,45 @@ static __always_inline int reflect_plain(struct xdp_md *ctx, const struct frame 
 	if (unlikely(slot != MATCH_TEST && slot >= SLOT_ANSWER_END))
 		return REFLECT_NOT_PLAIN;
 	keep_pointer(ctx); /* clang would make one address of its fields' for both callers, which the verifier refuses */
-	over = *(volatile __u32 *)&reflect_over;
 	queue = ctx->rx_queue_index;
+	over = *(volatile __u32 *)&reflect_over;
 	count(queue + over, slot == MATCH_TEST ? match_size_bin(length) : slot, length, f);
-	return slot == MATCH_TEST ? reflect_back(f, s, queue, over) : XDP_TX;
+	return slot == MATCH_TEST ? reflect_back(ctx, f, s, began, queue, over, by_socket) : XDP_TX;
 }
 
 /* The straight way, for UDP with plain headers; whatever is anything else starts again in reflect_any(). */
-SEC("xdp")
-int xdp_reflect(struct xdp_md *ctx)
+static __always_inline int reflect(struct xdp_md *ctx, int by_socket)
 {
 	struct span s = frame_span(ctx);
-	__u64 length = frame_length(ctx, s);
+	__u64 length = frame_length(ctx, s), began = reflect_begin();
 	int verdict = REFLECT_NOT_PLAIN;
 	struct frame f;
 
 	if (likely(!parse_ethernet(&f, s, length))) {
 		if (f.ethertype == to_net16(ETH_P_IP)) {
 			if (likely(!parse_ipv4(&f, s, PARSE_PLAIN)))
-				verdict = reflect_plain(ctx, &f, s, length);
+				verdict = reflect_plain(ctx, &f, s, length, began, by_socket);
 		} else if (f.ethertype == to_net16(ETH_P_IPV6)) {
 			if (likely(!parse_ipv6(&f, s, PARSE_PLAIN)))
-				verdict = reflect_plain(ctx, &f, s, length);
+				verdict = reflect_plain(ctx, &f, s, length, began, by_socket);
 		}
 	}
-	if (likely(verdict != REFLECT_NOT_PLAIN))
-		return verdict;
-	verdict = reflect_any(ctx);
-	if (verdict & REFLECT_WATCH)
-		reflect_watch(ctx, (__u32)verdict >> REFLECT_SLOT_SHIFT);
-	return verdict & (REFLECT_WATCH - 1);
+	if (unlikely(verdict == REFLECT_NOT_PLAIN)) {
+		verdict = by_socket ? reflect_any_by_socket(ctx, began) : reflect_any(ctx);
+		if (verdict & REFLECT_WATCH)
+			reflect_watch(ctx, (__u32)verdict >> REFLECT_SLOT_SHIFT);
+		verdict &= REFLECT_WATCH - 1;
+	}
+	if (unlikely(began) && verdict == XDP_TX)
+		reflect_resided(began);
+	return verdict;
 }
+
+SEC("xdp")
+int xdp_reflect(struct xdp_md *ctx) { return reflect(ctx, 0); }
+
+/* The same for AF_XDP; why it is a program of its own is said in the sink's. */
+SEC("?xdp")
+int xdp_reflect_by_socket(struct xdp_md *ctx) { return reflect(ctx, 1); }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -27,6 +27,9 @@ static __u32 reflect_next_number(const struct reflect_session *session);
 /* How many were asked of this measurement, this one included. */
 static __u32 reflect_next_loss(const struct reflect_loss *loss);
 
+/* The port answers no more than so many frames, or octets with FCS, in a second. */
+static int reflect_is_over_cap(__u64 octets);
+
 /* ---- what asks for an answer ---- */
 
 enum reflect_request {
@@ -361,6 +364,14 @@ static __always_inline __u32 reflect_control(const struct frame *f, struct span 
 	return match_is_nd(f, s) ? SLOT_ND : 0;
 }
 
+/* On the wire, with FCS. What does not lie in the linear part is IP. */
+static __always_inline __u64 reflect_octets(const struct frame *f, struct span s)
+{
+	__u64 linear = (__u64)(s.end - s.data), by_ip = f->l3 + f->l3_bytes;
+
+	return (linear > by_ip ? linear : by_ip) + ETH_FCS_LEN;
+}
+
 static __always_inline __u32 reflect_answer(const struct frame *f, struct span s, enum reflect_request request,
 					    const volatile struct reflect_cfg *cfg,
 					    const volatile struct reflect_live *live, const __u8 *own_mac)
@@ -377,6 +388,8 @@ static __always_inline __u32 reflect_answer(const struct frame *f, struct span s
 	}
 	if (unlikely(live->refuse))
 		return live->refuse;
+	if ((cfg->frame_cost || cfg->octet_cost) && reflect_is_over_cap(reflect_octets(f, s)))
+		return SLOT_CAPPED;
 	if (request == REFLECT_STAMP)
 		return reflect_stamp(f, s, cfg, live, received_ns);
 	if (request == REFLECT_OAM)

@@ -7,6 +7,7 @@
 #define RESPONDER_REFLECT_ABI_H
 
 #include "abi.h"
+#include "respond/cap.h"
 #include "respond/stamp_clock.h"
 
 enum {
@@ -59,7 +60,8 @@ struct reflect_cfg {
 	__u16 oam_mep;                  /* our id in synthetic loss replies */
 	__u8 icmp;                      /* ping is answered, to any address */
 	__u8 multi_buffer;              /* loaded with BPF_F_XDP_HAS_FRAGS: a frame may be longer than its linear part */
-	__u8 to_sockets;                /* test frames go back from AF_XDP sockets; all else is answered by the program */
+	/* What a frame, and each octet of it with FCS, takes of the time that is to be had (respond/cap.h); 0: no cap. */
+	__u64 frame_cost, octet_cost;
 	struct answer_cfg answer;
 };
 

@@ -17,7 +17,7 @@ const volatile struct sink_cfg sink_cfg;
 
 #include "stream_maps.h" /* its functions read sink_cfg, and so do those of the others */
 #include "passed.h"
-#include "steer.h"
+#include "port_sockets.h"
 
 /* May change while the program runs. */
 struct match_mac sink_own_mac;
@@ -58,11 +58,18 @@ static __always_inline int is_watched(const struct frame *f, struct span s)
 	       match_to_us(eth->h_dest, &sink_cfg.match, sink_own_mac.bytes);
 }
 
+static __always_inline int steer(struct xdp_md *ctx, const struct frame *f, struct span s, __u32 queue)
+{
+	int exact = stream_has_histograms() || sink_cfg.exact_arrival || stream_sent(f, s);
+
+	return to_socket(ctx, stream_arrival(exact), queue);
+}
+
 /* Beside sink_any()'s verdict: the frame that is described in sink_frame is to be followed. */
 enum { SINK_FOLLOW = 0x100 };
 
 /* Any frame at all. Here come those that are not plain, that are not test traffic, and that are to be answered. */
-static __always_inline int sink_judge(struct xdp_md *ctx, int to_socket)
+static __always_inline int sink_judge(struct xdp_md *ctx, int by_socket)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
@@ -82,11 +89,11 @@ static __always_inline int sink_judge(struct xdp_md *ctx, int to_socket)
 	if (sink_cfg.answer.v4 || sink_cfg.answer.v6)
 		slot = respond_address(f, s, slot, &sink_cfg.answer, &sink_cfg.match, sink_own_mac.bytes);
 	if (sink_cfg.stream_slots && !over &&
-	    (slot == MATCH_TEST ? !to_socket : slot == SLOT_UDP && is_watched(f, s)))
+	    (slot == MATCH_TEST ? !by_socket : slot == SLOT_UDP && is_watched(f, s)))
 		follow = SINK_FOLLOW;
 	if (slot == MATCH_TEST) {
 		count(queue + over, match_size_bin(length), length, f);
-		return to_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
+		return by_socket && !over ? steer(ctx, f, s, queue) : XDP_DROP | follow;
 	}
 	if (slot >= SLOT_REASON_FIRST && *(volatile __u32 *)&sink_watch_flows)
 		watch_flow(f, s.data, s.end, slot);
@@ -115,7 +122,7 @@ static __noinline int sink_follow(struct xdp_md *ctx)
 enum { SINK_NOT_PLAIN = -1 };
 
 static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f, struct span s, __u64 length,
-				      int to_socket)
+				      int by_socket)
 {
 	__u32 queue, over;
 
@@ -129,7 +136,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
 	count(queue + over, match_size_bin(length), length, f);
 	if (unlikely(over))
 		return XDP_DROP;
-	if (to_socket)
+	if (by_socket)
 		return steer(ctx, f, s, queue);
 	if (sink_cfg.stream_slots)
 		stream_follow(f, s, stream_table(queue));
@@ -141,7 +148,7 @@ static __always_inline int sink_plain(struct xdp_md *ctx, const struct frame *f,
  * where one way for all frames takes 14. Whatever is anything else starts again in sink_any(), so that nothing but what
  * will be counted has to be kept on this way. It is written out for each IP version, because clang then knows which it is.
  */
-static __always_inline int sink(struct xdp_md *ctx, int to_socket)
+static __always_inline int sink(struct xdp_md *ctx, int by_socket)
 {
 	struct span s = frame_span(ctx);
 	__u64 length = frame_length(ctx, s);
@@ -151,17 +158,17 @@ static __always_inline int sink(struct xdp_md *ctx, int to_socket)
 	if (likely(!parse_ethernet(&f, s, length))) {
 		if (f.ethertype == to_net16(ETH_P_IP)) {
 			if (likely(!parse_ipv4(&f, s, PARSE_PLAIN)))
-				verdict = sink_plain(ctx, &f, s, length, to_socket);
+				verdict = sink_plain(ctx, &f, s, length, by_socket);
 		} else if (f.ethertype == to_net16(ETH_P_IPV6)) {
 			if (likely(!parse_ipv6(&f, s, PARSE_PLAIN)))
-				verdict = sink_plain(ctx, &f, s, length, to_socket);
+				verdict = sink_plain(ctx, &f, s, length, by_socket);
 		} else {
-			verdict = sink_plain(ctx, &f, s, length, to_socket);
+			verdict = sink_plain(ctx, &f, s, length, by_socket);
 		}
 	}
 	if (likely(verdict != SINK_NOT_PLAIN))
 		return verdict;
-	verdict = to_socket ? sink_any_to_socket(ctx) : sink_any(ctx);
+	verdict = by_socket ? sink_any_to_socket(ctx) : sink_any(ctx);
 	if (verdict & SINK_FOLLOW)
 		sink_follow(ctx);
 	return verdict & ~SINK_FOLLOW;

@@ -2,6 +2,7 @@
 
 #include "loader/xsk.h"
 
+#include "loader/clock.h"
 #include "loader/error.h"
 
 #include <fmt/format.h>
@@ -237,8 +238,13 @@ void XskSocket::take_completed() noexcept {
     if (end == completed_)
         return;
     for (; completed_ != end; ++completed_) {
-        umem_.take((*completion_)[completed_]);
-        fill((*completion_)[completed_]);
+        const std::uint64_t address = (*completion_)[completed_];
+        if (address == awaited_) {
+            awaited_ = nothing;
+            awaited_sent_ns_ = clock_now_ns(CLOCK_MONOTONIC);
+        }
+        umem_.take(address);
+        fill(address);
     }
     completion_->set_consumer(completed_);
     fill_.set_producer(filled_);

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace responder {
 
@@ -58,6 +59,11 @@ class XskSocket {
     void give_back() noexcept;
     void send_back() noexcept;
     std::uint64_t not_sent() const noexcept { return not_sent_; } // frames that the driver refused
+
+    // When the segment will have been sent, in ns of CLOCK_MONOTONIC: once; 0 as long as that is not known. Of the last
+    // one that was asked for.
+    void await(const xdp_desc& segment) noexcept { awaited_ = segment.addr; }
+    std::uint64_t take_awaited() noexcept { return std::exchange(awaited_sent_ns_, 0); }
     // Where nothing was left to peek at: until there is something, or `other` can be read.
     void wait(int other) noexcept;
 
@@ -114,6 +120,8 @@ class XskSocket {
     bool busy_polling_ = false;
     std::uint32_t filled_ = 0, consumed_ = 0, peeked_ = 0, sent_ = 0, completed_ = 0;
     std::uint64_t not_sent_ = 0;
+    static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+    std::uint64_t awaited_ = nothing, awaited_sent_ns_ = 0;
 };
 
 } // namespace responder

@@ -13,6 +13,10 @@ int main(int argc, char** argv) {
         const auto options = parse_reflect_options(argc, argv);
         if (!options)
             return ExitCode::ok;
+        if (options->show) {
+            show_reflector(*options);
+            return ExitCode::ok;
+        }
         capture_libbpf_log(options->verbose);
         return ReflectSession(*options).run();
     });

@@ -32,7 +32,7 @@ constexpr std::chrono::hours usual_expire{1}; // where a loop cannot be told fro
 struct ReflectArguments {
     std::string swap = "auto", oam = "any", stamp_format = "ntp";
     std::vector<std::string> signatures, stamp_ports;
-    std::optional<std::string> expire, mep, stamp_key;
+    std::optional<std::string> expire, loop_probe, max_fps, max_bps, mep, stamp_key;
     bool stateful = false, icmp = false;
 
     void add_to(CLI::App& app, ReflectOptions& options);
@@ -42,8 +42,20 @@ struct ReflectArguments {
     void build_signatures(ReflectOptions& options) const;
     void build_stamp(ReflectOptions& options) const;
     void build_oam(reflect_cfg& cfg) const;
+    void build_caps(reflect_cfg& cfg) const;
     static void build_sources(ReflectOptions& options);
 };
+
+// "900M", in bits a second.
+double parse_bits(std::string_view option, const std::string& text) {
+    constexpr double lowest = 1e3, highest = 1e12;
+    const auto number = split_number(text);
+    const std::string_view unit = number ? number->second : "?";
+    const double scale = unit.empty() ? 1 : unit == "k" ? 1e3 : unit == "M" ? 1e6 : unit == "G" ? 1e9 : 0;
+    if (scale == 0 || number->first * scale < lowest || number->first * scale > highest)
+        refuse_value(option, text, "not a number from 1k to 1000G");
+    return number->first * scale;
+}
 
 void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
     constexpr const char* what = "What is sent back";
@@ -70,6 +82,20 @@ void ReflectArguments::add_to(CLI::App& app, ReflectOptions& options) {
                    "answer test traffic for this time only, then drop it (1h with --tester, --any-mac or --all; "
                    "otherwise never); 0: never")
         ->type_name("TIME")
+        ->group(what);
+
+    app.add_option(
+           "--loop-probe", loop_probe,
+           "when test traffic has come for this time without a pause, drop it for 10 ms: a loop ends by that, a "
+           "tester loses frames")
+        ->type_name("TIME")
+        ->group(what);
+    app.add_option("--max-fps", max_fps,
+                   "answer no more frames a second than this; what is over it is dropped, which falsifies RFC 2544")
+        ->type_name("FRAMES")
+        ->group(what);
+    app.add_option("--max-bps", max_bps, "the same in bits a second, L2 with FCS (900M)")
+        ->type_name("BITS")
         ->group(what);
 
     constexpr const char* protocols = "Protocols";
@@ -156,6 +182,15 @@ void ReflectArguments::build_sources(ReflectOptions& options) {
         append_prefix("--allow", text, cfg.allow4, cfg.allow4_count, cfg.allow6, cfg.allow6_count);
 }
 
+void ReflectArguments::build_caps(reflect_cfg& cfg) const {
+    constexpr double ns = 1e9, octet = 8;
+    if (max_fps)
+        cfg.frame_cost = static_cast<__u64>(ns * (1U << CAP_UNIT_BITS) /
+                                            static_cast<double>(parse_count("--max-fps", *max_fps, 1, 100'000'000)));
+    if (max_bps)
+        cfg.octet_cost = static_cast<__u64>(octet * ns * (1U << CAP_OCTET_BITS) / parse_bits("--max-bps", *max_bps));
+}
+
 // A frame from a port above it comes from no reflector.
 std::uint16_t highest_reflector_port(const reflect_cfg& cfg, const match_cfg& match) {
     std::uint16_t highest = peer_port;
@@ -184,10 +219,14 @@ void ReflectArguments::build(ReflectOptions& options) const {
     build_sources(options);
     cfg.match = options.match.build({});
     cfg.highest_port = highest_reflector_port(cfg, cfg.match);
+    build_caps(cfg);
+    options.may_loop = !options.testers.empty() || options.match.promiscuous || options.match.all;
     if (expire && *expire != "0")
         options.expire = parse_duration("--expire", *expire);
-    else if (!expire && (!options.testers.empty() || options.match.promiscuous || options.match.all))
+    else if (!expire && options.may_loop)
         options.expire = usual_expire;
+    if (loop_probe)
+        options.loop_probe = parse_duration("--loop-probe", *loop_probe);
 }
 
 std::vector<std::uint8_t> parse_octets(const std::string& text, std::string_view octets) {
@@ -241,6 +280,9 @@ std::optional<ReflectOptions> parse_reflect_options(int argc, const char* const*
                "who sends test frames back: xdp (the program in the kernel) or af_xdp (sockets, and a thread for each "
                "queue); all else is answered by the program");
     reflect.add_to(app, options);
+    app.add_flag("--show", options.show,
+                 "start nothing: what the xdp-reflect that runs on this port has counted so far, with --json as JSON")
+        ->group("The run");
     app.footer(
         "Exit codes: 0 done, 64 wrong option, 66 no such interface, 69 port taken by another program, 70 internal,\n"
         "71 kernel, 74 output, 75 no carrier, or interface or program gone, 77 no permission.\n"

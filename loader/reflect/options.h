@@ -19,10 +19,13 @@ struct ReflectOptions : RunOptions {
     // All that the program is told but what the port says: its addresses, and what the driver can.
     reflect_cfg program{};
     stamp_format format = STAMP_NTP;
-    std::vector<std::uint8_t> stamp_key; // empty: STAMP is not authenticated
-    std::optional<std::chrono::milliseconds> expire; // test traffic is answered for so long
-    std::vector<std::string> testers, allowed;       // as given
-    std::vector<std::string> signatures;             // in words
+    std::vector<std::uint8_t> stamp_key;                 // empty: STAMP is not authenticated
+    bool may_loop = false;                               // what is test traffic, two reflectors can send to each other
+    std::optional<std::chrono::milliseconds> expire;     // test traffic is answered for so long
+    std::optional<std::chrono::milliseconds> loop_probe; // after so long without a pause
+    bool show = false;                                   // what a run in another process has counted, and no run
+    std::vector<std::string> testers, allowed;           // as given
+    std::vector<std::string> signatures;                 // in words
 };
 
 // "udp/3842@5:PROBEOT", also "udp/3842@0:0x52464332353434". Throws Error(usage).

@@ -7,6 +7,8 @@
 
 #include "reflect.skel.h" // behind bpf/reflect_abi.h, whose types it names
 
+#include <bpf/bpf.h>
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,20 +19,24 @@ namespace responder {
 
 class ReflectPort::Program final : public PortProgram {
   public:
-    Program(const ReflectOptions& options, const ReflectPort& port, bool multi_buffer) {
+    Program(const ReflectOptions& options, const ReflectPort& port, bool multi_buffer)
+        : by_socket_(port.sockets() != nullptr) {
         reflect_cfg& cfg = const_cast<reflect_cfg&>(const_cast<const reflect_cfg&>(skeleton_->rodata->reflect_cfg));
         cfg = options.program;
         cfg.multi_buffer = multi_buffer;
         cfg.answer = to_answer_cfg(options.addresses);
         std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
-        cfg.to_sockets = port.sockets() != nullptr;
+        bpf_program__set_autoload(skeleton_->progs.xdp_reflect, !by_socket_);
+        bpf_program__set_autoload(skeleton_->progs.xdp_reflect_by_socket, by_socket_);
         PortSockets::give_to_program(port.sockets(), skeleton_->maps.port_sockets);
         bpf_map__set_max_entries(skeleton_->maps.queue_counters, 2 * port.queues_possible());
     }
 
     void load() override { skeleton_.load(); }
     bpf_object* object() const noexcept override { return skeleton_->obj; }
-    bpf_program* entry() const noexcept override { return skeleton_->progs.xdp_reflect; }
+    bpf_program* entry() const noexcept override {
+        return by_socket_ ? skeleton_->progs.xdp_reflect_by_socket : skeleton_->progs.xdp_reflect;
+    }
 
     // Only a loaded object has memory to map; the skeleton's bss is not it where libxdp did the loading.
     void map_variables() { variables_.emplace(bpf_map__fd(skeleton_->maps.bss)); }
@@ -41,6 +47,7 @@ class ReflectPort::Program final : public PortProgram {
 
   private:
     Skeleton<reflect_bpf> skeleton_;
+    bool by_socket_;
     std::optional<Mapping<std::remove_pointer_t<decltype(reflect_bpf::bss)>>> variables_;
 };
 
@@ -56,6 +63,7 @@ ReflectPort::ReflectPort(const ReflectOptions& options, Netdev netdev, unsigned 
     program_->map_variables();
     for (unsigned queue = 0; sockets() != nullptr && queue < sockets()->by_queue().size(); ++queue)
         turners_.push_back(std::make_unique<SocketTurner>(*sockets()->by_queue()[queue], options.program.swap,
+                                                          program_->variables().sockets_unstamped,
                                                           sockets_obtained()->cpu[queue]));
     start_counting(bpf_map__fd(program_->maps().queue_counters));
 }
@@ -89,7 +97,9 @@ std::vector<Prefix> ReflectPort::set_on_link(std::span<const Prefix> prefixes) n
 
 void ReflectPort::set_clock(const stamp_clock& clock) noexcept { program_->live().clock = clock; }
 
-void ReflectPort::refuse(count_slot reason) noexcept { program_->live().refuse = reason; }
+void ReflectPort::refuse(std::optional<count_slot> reason) noexcept {
+    program_->live().refuse = reason ? static_cast<__u32>(*reason) : 0;
+}
 
 SocketStatistics ReflectPort::socket_statistics() const noexcept {
     SocketStatistics sum;
@@ -105,6 +115,18 @@ SinkCounters ReflectPort::counters() const {
 }
 
 int ReflectPort::sessions_map() const noexcept { return bpf_map__fd(program_->maps().reflect_sessions); }
+
+Histogram ReflectPort::residence() const {
+    std::vector<histogram> by_cpu(static_cast<std::size_t>(libbpf_num_possible_cpus()));
+    const std::uint32_t key = 0;
+    Histogram sum;
+    if (bpf_map_lookup_elem(bpf_map__fd(program_->maps().reflect_residence), &key, by_cpu.data()) == 0)
+        for (const histogram& one : by_cpu)
+            sum += Histogram(one);
+    for (const auto& turner : turners_)
+        sum += Histogram(turner->residence());
+    return sum;
+}
 
 void ReflectPort::watch_flows(bool on) noexcept { program_->variables().reflect_watch_flows = on; }
 

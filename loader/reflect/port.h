@@ -7,8 +7,10 @@
 #include "loader/reflect/options.h"
 #include "loader/reflect/socket_turner.h"
 #include "loader/run/counting_port.h"
+#include "loader/run/histogram.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +29,14 @@ class ReflectPort final : public CountingPort {
     // Sources in these are answered. Those for which there is no place are left out, and named in the return value.
     std::vector<Prefix> set_on_link(std::span<const Prefix> prefixes) noexcept;
     void set_clock(const stamp_clock& clock) noexcept;
-    void refuse(count_slot reason) noexcept; // all test traffic, from now on
+    void refuse(std::optional<count_slot> reason) noexcept; // all test traffic, until told otherwise
 
     CountedInterval take_interval() noexcept { return take_counted(); }
     using CountingPort::close_books;
     SocketStatistics socket_statistics() const noexcept override;
+    // Of some of the frames that went back, how long they were here: from the program's entry to its verdict, or to the
+    // end of their sending. It leaves out the interrupt and the driver's rings.
+    Histogram residence() const;
 
     // What another thread may read while the program runs.
     const volatile reflect_live& live() const noexcept;

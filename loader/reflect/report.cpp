@@ -32,6 +32,26 @@ void put_stamp(JsonWriter& json, const StampCounts& counts) {
     json.end_object();
 }
 
+void print_residence(Buffer& buffer, const Histogram& residence) {
+    if (const std::uint64_t frames = residence.total(); frames != 0)
+        print(buffer, "  {:<17}p50 {}, p99 {}, p99.9 {}, at most {}; program only, of {} frames\n", "residence time",
+              time_text(residence.percentile(50)), time_text(residence.percentile(99)),
+              time_text(residence.percentile(99.9)), time_text(residence.percentile(100)), Grouped(frames));
+}
+
+void put_residence(JsonWriter& json, const Histogram& residence) {
+    json.begin_object("residence_ns");
+    json.member("where", "program only");
+    json.member("frames", residence.total());
+    if (residence.total() != 0) {
+        json.member("p50", residence.percentile(50));
+        json.member("p99", residence.percentile(99));
+        json.member("p99_9", residence.percentile(99.9));
+        json.member("max", residence.percentile(100));
+    }
+    json.end_object();
+}
+
 void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& books, const StampCounts& stamp) {
     const SlotCounts& slots = port.now().total;
     put_port(json, port);
@@ -40,6 +60,7 @@ void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& bo
     put_slots(json, "passed", reason_names, slots);
     put_slots(json, "refused", drop_names, slots);
     put_stamp(json, stamp);
+    put_residence(json, port.residence());
     put_queues(json, port);
     put_balance(json, books);
     put_sockets(json, books, true);
@@ -47,7 +68,52 @@ void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& bo
     put_outages(json, port);
 }
 
+void print_ports(Buffer& buffer, const ReflectRun& run) {
+    for (std::size_t i = 0; i < run.ports.size(); ++i) {
+        const ReflectPort& port = run.ports[i];
+        const std::string_view test = port.sockets_obtained() ? "to the sockets" : "sent back";
+        const std::optional<SocketStatistics>& sockets = run.books[i].sockets;
+        print_counted(buffer, port, test);
+        print_slots(buffer, port);
+        print_sockets(buffer, port, run.books[i],
+                      sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent)) : "");
+        if (!run.stamp.empty())
+            print_stamp(buffer, port, run.stamp[i]);
+        print_residence(buffer, port.residence());
+        print_nic(buffer, run.books[i], "");
+        print_outages(buffer, port);
+        print_books(buffer, port, run.books[i], test);
+    }
+}
+
+void put_ports(JsonWriter& json, const ReflectRun& run) {
+    json.begin_array("ports");
+    for (std::size_t i = 0; i < run.ports.size(); ++i) {
+        json.begin_object();
+        put_port_summary(json, run.ports[i], run.books[i], run.stamp.empty() ? StampCounts{} : run.stamp[i]);
+        json.end_object();
+    }
+    json.end_array();
+}
+
 } // namespace
+
+std::string reflect_text(const ReflectRun& run) {
+    Buffer buffer;
+    print_ports(buffer, run);
+    return {buffer.data(), buffer.size()};
+}
+
+std::string reflect_json(const ReflectRun& run) {
+    JsonWriter json;
+    json.begin_object();
+    put_run(json, run.options, program);
+    put_time(json, "started", run.started);
+    json.member("duration_seconds", run.duration.count());
+    put_ports(json, run);
+    json.end_object();
+    return std::string(json.text()) + "\n";
+}
 
 void ReflectText::write() {
     write_all(STDOUT_FILENO, {buffer_.data(), buffer_.size()});
@@ -75,20 +141,7 @@ void ReflectText::interval(const ReflectPort& port, const CountedInterval& inter
 }
 
 void ReflectText::summary(const ReflectRun& run) {
-    for (std::size_t i = 0; i < run.ports.size(); ++i) {
-        const ReflectPort& port = run.ports[i];
-        const std::string_view test = port.sockets_obtained() ? "to the sockets" : "sent back";
-        const std::optional<SocketStatistics>& sockets = run.books[i].sockets;
-        print_counted(buffer_, port, test);
-        print_slots(buffer_, port);
-        print_sockets(buffer_, port, run.books[i],
-                      sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent)) : "");
-        if (!run.stamp.empty())
-            print_stamp(buffer_, port, run.stamp[i]);
-        print_nic(buffer_, run.books[i], "");
-        print_outages(buffer_, port);
-        print_books(buffer_, port, run.books[i], test);
-    }
+    print_ports(buffer_, run);
     write();
 }
 
@@ -133,13 +186,7 @@ void ReflectJson::summary(const ReflectRun& run) {
     JsonWriter& json = output_.begin_summary();
     put_run(json, run.options, program);
     put_ending(json, run.started, run.ended, run.ended_by, run.duration);
-    json.begin_array("ports");
-    for (std::size_t i = 0; i < run.ports.size(); ++i) {
-        json.begin_object();
-        put_port_summary(json, run.ports[i], run.books[i], run.stamp.empty() ? StampCounts{} : run.stamp[i]);
-        json.end_object();
-    }
-    json.end_array();
+    put_ports(json, run);
     json.member("exit_code", static_cast<int>(run.exit_code));
     output_.end();
 }

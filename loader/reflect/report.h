@@ -29,6 +29,10 @@ struct ReflectRun {
     ExitCode exit_code;
 };
 
+// The summary, whole: to be written by whoever wants it.
+std::string reflect_text(const ReflectRun& run);
+std::string reflect_json(const ReflectRun& run);
+
 class ReflectReporter {
   public:
     virtual ~ReflectReporter() = default;

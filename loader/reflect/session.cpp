@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ifaddrs.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -57,6 +59,18 @@ std::vector<Prefix> prefixes_on_link(const Netdev& netdev, const std::vector<Pre
 
 } // namespace
 
+void show_reflector(const ReflectOptions& options) {
+    const bool json = options.json || options.json_stream;
+    for (const std::string& name : options.interfaces) {
+        const Netdev netdev = Netdev::find(name);
+        const FetchedSnapshot snapshot = fetch_snapshot(
+            snapshot_name("xdp-reflect", netdev.index(), json ? "json" : "text"), name + ": xdp-reflect");
+        if (snapshot.user != 0 && snapshot.user != getuid())
+            say(fmt::format("{}: so says process {} of user {}", name, snapshot.process, snapshot.user));
+        write_all(STDOUT_FILENO, snapshot.text);
+    }
+}
+
 ReflectSession::ReflectSession(const ReflectOptions& options)
     : Session(options), options_(options), flow_watch_(options.match.usual.promiscuous) {
     std::vector<Netdev> netdevs = find_interfaces(options.match.all         ? "--all"
@@ -72,6 +86,14 @@ ReflectSession::ReflectSession(const ReflectOptions& options)
     follow_addresses_and_clock();
     if (options.program.stamp_count != 0)
         stamp_responder_.emplace(options, ports_, notes);
+    listen(notes);
+    loop_watches_.resize(ports_.size());
+    if (options.loop_probe) {
+        probe_timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+        if (!probe_timer_)
+            throw Error::from_errno(ExitCode::os, "make a timer for --loop-probe", errno);
+        on_readable(probe_timer_.get(), [this] { probe(); });
+    }
     watch(ports_, notes);
     if (options.json || options.json_stream)
         reporter_ = std::make_unique<ReflectJson>(options.json_stream);
@@ -129,11 +151,95 @@ void ReflectSession::expire() {
     expired_ = true;
     for (ReflectPort& port : ports_) {
         port.refuse(SLOT_EXPIRED);
-        const std::string text =
-            fmt::format("{}: --expire is over: test traffic is dropped from now on", port.netdev().name());
-        say(text);
-        report_event(port, text);
+        tell(port, fmt::format("{}: --expire is over: test traffic is dropped from now on", port.netdev().name()));
     }
+}
+
+void ReflectSession::look_for_loops(Clock::time_point now) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+        const SlotCounts& slots = ports_[i].now().total;
+        LoopWatch& watch = loop_watches_[i];
+        watch.read(now, test_traffic(slots).frames + dropped_traffic(slots).frames);
+        if (options_.loop_probe) {
+            if (!expired_ && !probe_ && watch.flowing() >= *options_.loop_probe)
+                begin_probe(i);
+        } else if (options_.may_loop && watch.take_suspicion()) {
+            tell(ports_[i], fmt::format("{}: test frames have come at the same rate for {:.0f} s without a pause: this "
+                                        "may be a loop between two reflectors, and no tester; --loop-probe finds out",
+                                        ports_[i].netdev().name(), watch.flowing().count()));
+        }
+    }
+}
+
+void ReflectSession::begin_probe(std::size_t port) noexcept {
+    probe_ = Probe{port, std::nullopt};
+    ports_[port].refuse(SLOT_WITHHELD);
+    constexpr itimerspec half{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 5'000'000}};
+    timerfd_settime(probe_timer_.get(), 0, &half, nullptr);
+}
+
+// In the first half what is under way comes to its end, in the second only a tester sends.
+void ReflectSession::probe() {
+    std::uint64_t times = 0;
+    if (read(probe_timer_.get(), &times, sizeof(times)) != sizeof(times) || !probe_)
+        return;
+    ReflectPort& port = ports_[probe_->port];
+    port.poll();
+    const std::uint64_t withheld = port.now().total[SLOT_WITHHELD].frames;
+    if (!probe_->withheld) {
+        begin_probe(probe_->port);
+        probe_->withheld = withheld;
+        return;
+    }
+    const bool went_on = withheld != *probe_->withheld;
+    port.refuse(expired_ ? std::optional(SLOT_EXPIRED) : std::nullopt);
+    loop_watches_[probe_->port].begin_anew();
+    probe_.reset();
+    tell(port, went_on
+                   ? fmt::format("{}: --loop-probe: a tester, for it went on sending while nothing came back",
+                                 port.netdev().name())
+                   : fmt::format("{}: --loop-probe: that was a loop: when nothing was sent back for 10 ms, the test "
+                                 "frames came to an end",
+                                 port.netdev().name()));
+}
+
+void ReflectSession::listen(std::vector<std::string>& notes) {
+    constexpr std::pair<const char*, std::string (*)(const ReflectRun&)> forms[] = {{"text", reflect_text},
+                                                                                    {"json", reflect_json}};
+    for (std::size_t i = 0; i < ports_.size(); ++i)
+        for (const auto& [form, render] : forms) {
+            const Netdev& netdev = ports_[i].netdev();
+            SnapshotListener& listener = listeners_.emplace_back(snapshot_name("xdp-reflect", netdev.index(), form));
+            if (listener.fd() < 0) {
+                notes.push_back(fmt::format("{}: --show will not find this run: somebody else has its socket's name",
+                                            netdev.name()));
+                listeners_.pop_back();
+                continue;
+            }
+            const std::size_t index = listeners_.size() - 1;
+            on_readable(listener.fd(),
+                        [this, index, i, render] { listeners_[index].answer([&] { return snapshot(i, render); }); });
+        }
+}
+
+std::string ReflectSession::snapshot(std::size_t port, std::string (*render)(const ReflectRun&)) {
+    const std::vector<StampCounts> stamp = stamp_counts();
+    return render({.options = options_,
+                   .ports = {&ports_[port], 1},
+                   .books = {ports_[port].books_so_far()},
+                   .stamp = stamp.empty() ? stamp : std::vector{stamp[port]},
+                   .started = started(),
+                   .ended = std::chrono::system_clock::now(),
+                   .duration = Clock::now() - begun(),
+                   .ended_by = {},
+                   .exit_code = ExitCode::ok});
+}
+
+std::vector<StampCounts> ReflectSession::stamp_counts() const {
+    std::vector<StampCounts> counts;
+    for (std::size_t i = 0; stamp_responder_ && i < ports_.size(); ++i)
+        counts.push_back(stamp_responder_->counts(i));
+    return counts;
 }
 
 void ReflectSession::tick(Clock::time_point now) {
@@ -145,6 +251,7 @@ void ReflectSession::tick(Clock::time_point now) {
         return;
     if (options_.expire && !expired_ && now - begun() >= *options_.expire)
         expire();
+    look_for_loops(now);
     flow_watch_.tick(now, begun(), counting_ports_);
 }
 
@@ -182,11 +289,9 @@ ExitCode ReflectSession::finish() {
         end_counting();
     for (ReflectPort& port : ports_)
         run.books.push_back(port.close_books());
-    if (stamp_responder_) {
+    if (stamp_responder_)
         stamp_responder_->stop();
-        for (std::size_t i = 0; i < ports_.size(); ++i)
-            run.stamp.push_back(stamp_responder_->counts(i));
-    }
+    run.stamp = stamp_counts();
     if (ended_whole())
         check_attachments(); // the last interval's
     run.ended_by = ended_by();

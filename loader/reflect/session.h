@@ -4,12 +4,14 @@
 
 #pragma once
 
+#include "loader/reflect/loop_watch.h"
 #include "loader/reflect/options.h"
 #include "loader/reflect/port.h"
 #include "loader/reflect/report.h"
 #include "loader/reflect/stamp_socket.h"
 #include "loader/run/flows.h"
 #include "loader/run/session.h"
+#include "loader/run/snapshot.h"
 
 #include <chrono>
 #include <memory>
@@ -35,6 +37,12 @@ class ReflectSession final : public Session {
 
     void follow_addresses_and_clock();
     void expire();
+    void look_for_loops(Clock::time_point now);
+    void begin_probe(std::size_t port) noexcept;
+    void probe();
+    void listen(std::vector<std::string>& notes);
+    std::string snapshot(std::size_t port, std::string (*render)(const ReflectRun&));
+    std::vector<StampCounts> stamp_counts() const;
     void end_counting();
 
     const ReflectOptions& options_;
@@ -43,9 +51,23 @@ class ReflectSession final : public Session {
     std::vector<CountingPort*> counting_ports_;
     std::unique_ptr<ReflectReporter> reporter_;
     FlowWatch flow_watch_;
+    std::vector<SnapshotListener> listeners_;
+
+    std::vector<LoopWatch> loop_watches_; // one a port
+    // Replies of this port are withheld, until the timer has come twice.
+    struct Probe {
+        std::size_t port;
+        std::optional<std::uint64_t> withheld; // frames, at the first time
+    };
+    std::optional<Probe> probe_;
+    UniqueFd probe_timer_;
+
     Clock::time_point next_look_;
     std::vector<Prefix> left_out_; // prefixes of the ports', said already
     bool expired_ = false;
 };
+
+// --show: what the run on each interface has counted so far, to stdout. Throws Error.
+void show_reflector(const ReflectOptions& options);
 
 } // namespace responder

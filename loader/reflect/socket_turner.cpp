@@ -2,14 +2,20 @@
 
 #include "loader/reflect/socket_turner.h"
 
+#include "bpf/abi.h"
 #include "loader/reflect/turn.h"
 
 namespace responder {
 
-SocketTurner::SocketTurner(XskSocket& socket, __u32 swap, std::optional<unsigned> cpu)
-    : socket_(socket), swap_(swap), thread_(socket, cpu, [this](unsigned segments) { return take(segments); }) {}
+SocketTurner::SocketTurner(XskSocket& socket, __u32 swap, const volatile std::uint32_t& unstamped,
+                           std::optional<unsigned> cpu)
+    : socket_(socket), swap_(swap), unstamped_(unstamped),
+      thread_(socket, cpu, [this](unsigned segments) { return take(segments); }) {}
 
 unsigned SocketTurner::take(unsigned segments) noexcept {
+    if (const std::uint64_t sent_ns = socket_.take_awaited(); sent_ns != 0)
+        histogram_take(&residence_, sent_ns - began_ns_);
+    const bool stamped = unstamped_ == 0;
     unsigned frames = 0;
     for (unsigned i = 0; i < segments; ++i, ++frames) {
         const xdp_desc& first = socket_.descriptor(i);
@@ -17,6 +23,11 @@ unsigned SocketTurner::take(unsigned segments) noexcept {
         while (XskSocket::continues(socket_.descriptor(i)))
             length += socket_.descriptor(++i).len;
         turn_frame(socket_.data(first), first.len, length, swap_);
+        const auto* arrival = reinterpret_cast<const socket_arrival*>(socket_.data(first)) - 1;
+        if (stamped && arrival->ns != 0) {
+            began_ns_ = arrival->ns;
+            socket_.await(socket_.descriptor(i));
+        }
     }
     socket_.send_back();
     return frames;

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "bpf/histogram.h"
 #include "loader/run/socket_thread.h"
 
 #include <linux/types.h>
@@ -14,18 +15,23 @@ namespace responder {
 
 class SocketTurner {
   public:
-    // `swap`: enum reflect_swap. Throws Error.
-    SocketTurner(XskSocket& socket, __u32 swap, std::optional<unsigned> cpu);
+    // `swap`: enum reflect_swap. `unstamped`: the program's, see bpf/port_sockets.h. Throws Error.
+    SocketTurner(XskSocket& socket, __u32 swap, const volatile std::uint32_t& unstamped, std::optional<unsigned> cpu);
     SocketTurner(const SocketTurner&) = delete;
     SocketTurner& operator=(const SocketTurner&) = delete;
 
     SocketStatistics statistics() const noexcept { return thread_.statistics(); }
+    // From the program's entry until the kernel is seen to have sent the frame, of those that it has stamped.
+    const histogram& residence() const noexcept { return residence_; }
 
   private:
     unsigned take(unsigned segments) noexcept;
 
     XskSocket& socket_;
     const __u32 swap_;
+    const volatile std::uint32_t& unstamped_;
+    std::uint64_t began_ns_ = 0; // of the frame whose sending is waited for
+    histogram residence_{};
     SocketThread thread_;
 };
 

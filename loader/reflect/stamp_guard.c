@@ -21,6 +21,12 @@ static __u32 reflect_next_loss(const struct reflect_loss *loss)
 	return 0;
 }
 
+static int reflect_is_over_cap(__u64 octets)
+{
+	(void)octets;
+	return 0;
+}
+
 struct headers {
 	struct ethhdr eth;
 	union {

@@ -59,6 +59,18 @@ bool CountingPort::await_sockets() const noexcept {
     return true;
 }
 
+Books CountingPort::books_so_far() {
+    Books books;
+    poll();
+    const std::uint64_t saw_before = all_traffic(now_.total).frames;
+    read_nic(books);
+    poll();
+    close_balance(books, saw_before, all_traffic(now_.total).frames, passed_traffic(now_.total).frames);
+    if (sockets() != nullptr)
+        books.sockets = socket_statistics();
+    return books;
+}
+
 Books CountingPort::close_books() {
     using namespace std::chrono_literals;
     Books books;

@@ -47,6 +47,8 @@ class CountingPort : public Port {
     // Of all AF_XDP sockets, since the start; all 0 where there are none.
     virtual SocketStatistics socket_statistics() const noexcept = 0;
 
+    Books books_so_far(); // while the run goes on
+
     // The flow watch (see flows.h).
     virtual void watch_flows(bool on) noexcept = 0;
     virtual int flows_map() const noexcept = 0;

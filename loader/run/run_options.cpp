@@ -62,12 +62,10 @@ void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string&
     app.add_flag("--require-native", require_native_,
                  "fail where the driver has no native XDP (the same as --mode native)")
         ->group(port);
-    if (!engines.empty()) {
-        app.add_option("--engine", engine_, engines)->type_name("ENGINE")->group(port);
-        app.add_flag("--require-zerocopy", options.require_zerocopy,
-                     "with --engine af_xdp, fail where the driver does not put frames into the sockets' memory itself")
-            ->group(port);
-    }
+    app.add_option("--engine", engine_, engines)->type_name("ENGINE")->group(port);
+    app.add_flag("--require-zerocopy", options.require_zerocopy,
+                 "with --engine af_xdp, fail where the driver does not put frames into the sockets' memory itself")
+        ->group(port);
     app.add_flag("--dispatcher", options.dispatcher, "share the port with other XDP programs through libxdp")
         ->group(port);
     app.add_flag("--wait", options.wait, "start on a port without carrier, and wait for it")->group(port);
@@ -84,8 +82,7 @@ void RunArguments::add_to(CLI::App& app, RunOptions& options, const std::string&
     app.add_flag("--json", options.json, "one JSON document at the end")->group(run);
     app.add_flag("--json-stream", options.json_stream, "a JSON line for each event, from start to summary")->group(run);
     app.add_flag("--verbose", options.verbose,
-                 std::string("show libbpf's and the kernel verifier's log") +
-                     (engines.empty() ? "" : ", and which CPU reads the socket of a queue"))
+                 "show libbpf's and the kernel verifier's log, and which CPU reads the socket of a queue")
         ->group(run);
 }
 

@@ -52,8 +52,8 @@ std::string refusal_hint(const RunOptions& options, std::string usual);
 // The options as words, between being asked for and being understood.
 class RunArguments {
   public:
-    // `engines`: what each of the two does in this command; empty where it has but one. What needs no understanding
-    // goes into `options`, which is to stay where it is.
+    // `engines`: what each of the two does in this command. What needs no understanding goes into `options`, which is
+    // to stay where it is.
     void add_to(CLI::App& app, RunOptions& options, const std::string& engines);
 
     // `usual`: the engine where none was chosen. Throws Error(usage) that names the option and the value.

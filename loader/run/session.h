@@ -11,9 +11,11 @@
 #include "loader/run/port.h"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace responder {
@@ -50,6 +52,11 @@ class Session {
     virtual void tick(Clock::time_point now) = 0; // what else is to be done now and then
     virtual ExitCode finish() = 0;
 
+    // More to be woken for, before the run. The descriptor stays its owner's.
+    void on_readable(int fd, std::function<void()> call) { loop_.on_readable(fd, std::move(call)); }
+    // A person, and whoever reads JSON.
+    void tell(const Port& port, const std::string& text);
+
     void check_attachments();
     bool is_waiting() const noexcept { return waiting_; }
     Clock::time_point begun() const noexcept { return begin_; }
@@ -69,7 +76,6 @@ class Session {
     void on_interval();
     void links_changed();
     void link_changed(const LinkState& link, bool removed);
-    void tell(const Port& port, const std::string& text);
     void end(Ending reason) noexcept;
 
     const RunOptions& options_;

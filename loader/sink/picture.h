@@ -6,7 +6,7 @@
 #pragma once
 
 #include "loader/figures.h"
-#include "loader/sink/histogram.h"
+#include "loader/run/histogram.h"
 #include "loader/sink/streams.h"
 
 #include <array>

@@ -145,7 +145,7 @@ void SinkPort::start_readers(const SinkOptions& options, Capture* capture) {
         table.watch = options.watches.data();
         table.watch_count = static_cast<__u32>(options.watches.size());
         readers_.push_back(std::make_unique<SocketReader>(
-            *sockets()->by_queue()[queue], table, program_->variables().steer_unstamped,
+            *sockets()->by_queue()[queue], table, program_->variables().sockets_unstamped,
             capture == nullptr ? nullptr : &capture->tap(interface, queue), sockets_obtained()->cpu[queue]));
     }
 }
@@ -153,7 +153,7 @@ void SinkPort::start_readers(const SinkOptions& options, Capture* capture) {
 std::uint64_t SinkPort::copies_lost() const noexcept { return program_->variables().sink_passed_lost; }
 
 bool SinkPort::stamped_by_reader() const noexcept {
-    return sockets() != nullptr && program_->variables().steer_unstamped != 0;
+    return sockets() != nullptr && program_->variables().sockets_unstamped != 0;
 }
 
 SocketStatistics SinkPort::socket_statistics() const noexcept {

@@ -18,8 +18,8 @@ namespace responder {
 
 class SocketReader {
   public:
-    // `table.slots` 0: streams are not followed. `unstamped`: the program's, see bpf/steer.h. All outlive it. Throws
-    // Error. `tap`: of a capture that wants the frames, or nullptr.
+    // `table.slots` 0: streams are not followed. `unstamped`: the program's, see bpf/port_sockets.h. All outlive it.
+    // Throws Error. `tap`: of a capture that wants the frames, or nullptr.
     SocketReader(XskSocket& socket, const follow_table& table, const volatile std::uint32_t& unstamped, FrameTap* tap,
                  std::optional<unsigned> cpu);
     SocketReader(const SocketReader&) = delete;

@@ -7,8 +7,8 @@
 
 #include "bpf/abi.h"
 #include "loader/mapping.h"
+#include "loader/run/histogram.h"
 #include "loader/sink/follow.h"
-#include "loader/sink/histogram.h"
 
 #include <array>
 #include <cstdint>

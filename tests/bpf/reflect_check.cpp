@@ -39,7 +39,7 @@ ReflectCheck::Seen ReflectCheck::see(const Octets& frame) {
     }
 
     Octets native = frame, mine = run.out;
-    reflect_native_state state{.now_ns = clock_now_ns(CLOCK_TAI), .number = 0, .losses = 0};
+    reflect_native_state state{.now_ns = clock_now_ns(CLOCK_TAI), .number = 0, .losses = 0, .is_over_cap = 0};
     const std::uint32_t native_slot = reflect_native_run(native.data(), native.size(), native.size(), &program_.cfg(),
                                                          &program_->bss->reflect_live, &state);
     EXPECT_EQ(slot_name(slot), slot_name(native_slot)) << "BPF and native";

@@ -20,6 +20,12 @@ static __u32 reflect_next_loss(const struct reflect_loss *loss)
 	return ++hooks->losses;
 }
 
+static int reflect_is_over_cap(__u64 octets)
+{
+	(void)octets;
+	return hooks->is_over_cap;
+}
+
 __u32 reflect_native_run(void *data, size_t linear, size_t length, const struct reflect_cfg *cfg,
 			 const struct reflect_live *live, struct reflect_native_state *state)
 {

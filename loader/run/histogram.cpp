@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "loader/sink/histogram.h"
+#include "loader/run/histogram.h"
 
 #include <algorithm>
 #include <cmath>

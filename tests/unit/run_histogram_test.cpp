@@ -2,7 +2,7 @@
 //
 // bpf/histogram.h and what the loader says of it, against the times themselves.
 
-#include "loader/sink/histogram.h"
+#include "loader/run/histogram.h"
 
 #include <gtest/gtest.h>
 

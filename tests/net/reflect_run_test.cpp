@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What a run of xdp-reflect does beside answering: it looks for loops, keeps to a cap, says how long frames stay, and
+// is asked from elsewhere.
+
+#include "tests/harness/packet.h"
+#include "tests/net/sink.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <csignal>
+#include <thread>
+
+namespace responder::test {
+namespace {
+
+using namespace packet;
+
+std::uint64_t all_test(const Json& summary) { // whatever became of it
+    std::uint64_t frames = test_frames(summary);
+    for (const Json& dropped : summary["ports"][0]["refused"])
+        frames += dropped.get<std::uint64_t>();
+    return frames;
+}
+
+// ---- loops ----
+
+// Everything is test traffic for both, so one frame goes to and fro for ever.
+TEST(ReflectLoop, AProbeFindsAndEndsIt) {
+    for (const char* engine : {"xdp", "af_xdp"}) {
+        const Lab lab({.pass = false});
+        PacketSocket stack(lab.tester, lab.from().name);
+        Reflector far(lab, {"--all", "--json-stream", "--loop-probe", "500ms", "--engine", engine}, {.json = false});
+        Reflector near(lab, {"--all"}, {.interfaces = {lab.from().name}, .where = &lab.tester});
+        stack.send(Ethernet{} / Ipv4{.source = "198.18.0.1", .destination = "198.18.0.2"} / Udp{} / payload(18));
+        EXPECT_TRUE(far.process().wait_for_err("that was a loop")) << engine;
+        const auto total = [&] { return link_of(lab.tester, lab.from().name)["stats64"]["rx"]["packets"]; };
+        const Json at_rest = total();
+        std::this_thread::sleep_for(100ms); // it took microseconds to go round
+        EXPECT_EQ(total(), at_rest) << engine;
+        far.process().signal(SIGINT);
+        EXPECT_EQ(far.process().wait().code, 0);
+        const Json summary = summary_of_stream(far.process().out());
+        EXPECT_EQ(refused(summary, "withheld"), 1U);
+        EXPECT_GT(test_frames(summary), 1000U);
+        EXPECT_TRUE(contains(far.process().out(), "that was a loop")) << "an event, too";
+        near.end();
+    }
+}
+
+TEST(ReflectLoop, ATesterGoesOn) {
+    const Lab lab;
+    Reflector reflector(lab, {"--tester", "198.18.0.1", "--loop-probe", "300ms"});
+    Traffic traffic(lab, {"--rate", "20000", "--src", "198.18.0.1", "--port", "4000"});
+    EXPECT_TRUE(reflector.process().wait_for_err("a tester, for it went on"));
+    EXPECT_TRUE(eventually([&] { return count_of(reflector.process().err(), "a tester") >= 2; })) << "again and again";
+    const std::uint64_t sent = traffic.end();
+    const Json summary = reflector.end();
+    EXPECT_FALSE(contains(reflector.process().err(), "was a loop"));
+    EXPECT_EQ(all_test(summary), sent);
+    EXPECT_GT(refused(summary, "withheld"), 0U);
+    EXPECT_LT(refused(summary, "withheld"), sent / 2);
+}
+
+TEST(ReflectLoop, AnExpiredRunStaysSo) {
+    const Lab lab;
+    Reflector reflector(lab, {"--tester", "198.18.0.1", "--loop-probe", "100ms", "--expire", "600ms"});
+    Traffic traffic(lab, {"--rate", "20000", "--src", "198.18.0.1", "--port", "4000"});
+    EXPECT_TRUE(reflector.process().wait_for_err("--expire is over"));
+    EXPECT_TRUE(receives(lab, 10'000));
+    const std::uint64_t sent = traffic.end();
+    const Json summary = reflector.end();
+    EXPECT_EQ(all_test(summary), sent);
+    EXPECT_GT(refused(summary, "expired"), 5000U);
+}
+
+// ---- caps ----
+
+// Never more than the cap's share of the time that frames came in, and 10 ms ahead; the rest is counted.
+TEST(ReflectCap, FramesAndBits) {
+    const struct {
+        Arguments cap;
+        double fps;
+    } caps[] = {{{"--max-fps", "2000"}, 2000}, {{"--max-bps", "1M"}, 1e6 / (8 * 512)}, {{"--max-fps", "1"}, 1}};
+    for (const auto& [cap, fps] : caps) {
+        for (const char* engine : {"xdp", "af_xdp"}) {
+            const Lab lab;
+            Arguments arguments = cap;
+            arguments.insert(arguments.end(), {"--engine", engine});
+            Reflector reflector(lab, arguments);
+            const std::uint64_t sent =
+                frames_sent(generate(lab, {"--port", "7", "--size", "512", "--rate", "20000", "--count", "10000"}));
+            const Json summary = reflector.end();
+            const std::uint64_t back = test_frames(summary);
+            EXPECT_EQ(back + refused(summary, "capped"), sent) << cap[0];
+            const double seconds = summary["duration_seconds"];
+            EXPECT_LE(static_cast<double>(back), fps * (seconds + 0.01) + 2) << cap[0];
+            EXPECT_GE(back, 1U);
+        }
+    }
+}
+
+TEST(ReflectCap, BelowItNothingIsLost) {
+    const Lab lab;
+    Reflector reflector(lab, {"--max-fps", "10000000", "--max-bps", "100G"});
+    const std::uint64_t sent =
+        frames_sent(generate(lab, {"--port", "7", "--size", "64,1518", "--rate", "20000", "--count", "10000"}));
+    const Json summary = reflector.end();
+    EXPECT_EQ(test_frames(summary), sent);
+    EXPECT_EQ(refused(summary, "capped"), 0U);
+}
+
+// ---- residence time ----
+
+TEST(ReflectResidence, IsSaidOfSomeFrames) {
+    for (const char* engine : {"xdp", "af_xdp"}) {
+        const Lab lab;
+        Reflector reflector(lab, {"--engine", engine});
+        const std::uint64_t sent = frames_sent(generate(lab, {"--port", "7", "--rate", "20000", "--count", "10000"}));
+        const Json residence = reflector.end()["ports"][0]["residence_ns"];
+        EXPECT_EQ(residence["where"], "program only");
+        EXPECT_GE(residence["frames"], 1U) << engine; // one in each tick of the kernel, while they came
+        EXPECT_LT(residence["frames"], sent) << engine;
+        EXPECT_GT(residence["p50"], 0.0);
+        EXPECT_LE(residence["p50"], residence["p99"]);
+        EXPECT_LE(residence["p99"], residence["p99_9"]);
+        EXPECT_LE(residence["p99_9"], residence["max"]);
+    }
+}
+
+TEST(ReflectResidence, NotOfFramesThatPass) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    generate(lab, {"--port", "60000", "--src-port", "9", "--rate", "20000", "--count", "1000"});
+    const Json summary = reflector.end();
+    EXPECT_EQ(passed(summary, "udp"), 1000U);
+    EXPECT_EQ(summary["ports"][0]["residence_ns"]["frames"], 0U);
+    EXPECT_FALSE(summary["ports"][0]["residence_ns"].contains("p50"));
+}
+
+// ---- asked from elsewhere ----
+
+Process show(const Lab& lab, const Arguments& words, const Arguments& prefix = {}) {
+    Arguments argv = prefix;
+    argv.insert(argv.end(), {TEST_XDP_REFLECT, "--show"});
+    argv.insert(argv.end(), words.begin(), words.end());
+    return Process(argv, {.network_namespace = lab.responder.fd()});
+}
+
+std::string shown(const Lab& lab, const Arguments& words, const Arguments& prefix = {}) {
+    Process asking = show(lab, words, prefix);
+    EXPECT_EQ(asking.wait().code, 0) << asking.err();
+    return asking.out();
+}
+
+TEST(ReflectShow, CountsWhileItRuns) {
+    for (const char* engine : {"xdp", "af_xdp"}) {
+        const Lab lab;
+        Reflector reflector(lab, {"--engine", engine});
+        for (unsigned run = 1; run <= 2; ++run) {
+            generate(lab, {"--port", "7", "--rate", "20000", "--count", "1000"});
+            const Json so_far = Json::parse(shown(lab, {"eth1", "--json"}));
+            EXPECT_EQ(test_frames(so_far), 1000 * run) << engine;
+            EXPECT_EQ(so_far["ports"][0]["interface"], "eth1");
+            EXPECT_EQ(so_far["program"], "xdp-reflect");
+            EXPECT_TRUE(contains(shown(lab, {"eth1"}), run == 1 ? " 1,000, " : " 2,000, "));
+        }
+        EXPECT_EQ(test_frames(reflector.end()), 2000U);
+    }
+}
+
+TEST(ReflectShow, NeedsNoPrivileges) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    const Arguments nobody{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"};
+    EXPECT_EQ(Json::parse(shown(lab, {"eth1", "--json"}, nobody))["ports"].size(), 1U);
+}
+
+TEST(ReflectShow, NobodyThereOrNoAnswer) {
+    const Lab lab;
+    const auto refused = [&](const Arguments& words, int code, const char* sentence) {
+        Process asking = show(lab, words);
+        EXPECT_EQ(asking.wait().code, code);
+        EXPECT_TRUE(contains(asking.err(), sentence)) << asking.err();
+        EXPECT_EQ(asking.out(), "");
+    };
+    refused({"eth1"}, exit_unavailable, "eth1: xdp-reflect: does not run there");
+    refused({"eth9"}, exit_no_input, "eth9");
+    Reflector reflector(lab, {});
+    reflector.process().signal(SIGSTOP);
+    refused({"eth1"}, exit_unavailable, "does not answer");
+    reflector.process().signal(SIGCONT);
+    EXPECT_EQ(test_frames(reflector.end()), 0U);
+    refused({"eth1"}, exit_unavailable, "does not run there");
+}
+
+// Clients that connect and never read, more than are waited for.
+TEST(ReflectShow, NobodyMakesItWait) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    std::vector<UniqueFd> clients;
+    const std::string name =
+        "xdp-reflect/" + std::to_string(Json(link_of(lab.responder, "eth1"))["ifindex"].get<int>()) + "/text";
+    lab.responder.in([&] {
+        for (int i = 0; i < 50; ++i) {
+            UniqueFd client(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+            sockaddr_un address{};
+            address.sun_family = AF_UNIX;
+            name.copy(address.sun_path + 1, name.size());
+            if (connect(client.get(), reinterpret_cast<sockaddr*>(&address),
+                        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0)
+                clients.push_back(std::move(client));
+        }
+    });
+    EXPECT_GE(clients.size(), 1U);
+    const std::uint64_t sent = frames_sent(generate(lab, {"--port", "7", "--rate", "20000", "--count", "1000"}));
+    EXPECT_EQ(test_frames(Json::parse(shown(lab, {"eth1", "--json"}))), sent);
+    EXPECT_EQ(test_frames(reflector.end()), sent);
+}
+
+// ---- two on one port ----
+
+TEST(ReflectPort, ASinkBesideItIsRefusedByNameAndTheOtherWayRound) {
+    const Lab lab;
+    {
+        Reflector reflector(lab, {});
+        Sink sink(lab, {}, {.ready = false});
+        EXPECT_EQ(sink.process().wait().code, exit_unavailable);
+        EXPECT_TRUE(contains(sink.process().err(), "xdp_reflect")) << sink.process().err();
+        generate(lab, {"--port", "7", "--rate", "20000", "--count", "100"});
+        EXPECT_EQ(test_frames(reflector.end()), 100U);
+    }
+    Sink sink(lab, {});
+    Reflector reflector(lab, {}, {.ready = false});
+    EXPECT_EQ(reflector.process().wait().code, exit_unavailable);
+    EXPECT_TRUE(contains(reflector.process().err(), "xdp_sink")) << reflector.process().err();
+    generate(lab, {"--port", "9", "--rate", "20000", "--count", "100"});
+    EXPECT_EQ(test_frames(sink.end()), 100U);
+}
+
+} // namespace
+} // namespace responder::test
