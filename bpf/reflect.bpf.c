@@ -85,19 +85,20 @@ struct {
 	__type(value, struct histogram);
 } reflect_residence SEC(".maps");
 
-__u64 reflect_sampled;
-
 /*
- * Now, for the first frame in each tick of the kernel; 0 for the others. Two readings of the clock take longer than all the
- * rest of the program, so not every frame can have them.
+ * Set by user space again and again: the next frame is timed. Two readings of the clock take longer than all the rest of the
+ * program, so not every frame can be.
  */
+__u32 reflect_time_next;
+
+/* Now, for a frame that is timed; 0 for the others. */
 static __always_inline __u64 reflect_begin(void)
 {
-	__u64 tick = bpf_jiffies64();
+	volatile __u32 *next = &reflect_time_next;
 
-	if (likely(tick == *(volatile __u64 *)&reflect_sampled))
+	if (likely(!*next))
 		return 0;
-	reflect_sampled = tick;
+	*next = 0;
 	return bpf_ktime_get_ns();
 }
 

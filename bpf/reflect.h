@@ -157,13 +157,14 @@ static __always_inline int reflect_is_no_station4(__be32 address)
 {
 	__u32 network = to_host32(address) >> 24;
 
-	return network == 0 || network == 127 || network >= 224;
+	return network - 1 >= 223 || network == 127; /* 0 is beyond it too */
 }
 
-static __always_inline int reflect_is_no_station6(const __be32 *address)
+static __always_inline int reflect_is_no_station6(const struct in6_addr *address)
 {
-	return reply_address6_is_group(address) ||
-	       (!(address[0] | address[1] | address[2]) && to_host32(address[3]) < 2); /* none, and loopback */
+	return reply_address6_is_group(address->s6_addr32) ||
+	       (!*(const word64 *)address && !address->s6_addr32[2] &&
+		to_host32(address->s6_addr32[3]) < 2); /* none, and loopback */
 }
 
 static __always_inline int reflect_is_on_link4(__be32 address, const volatile struct reflect_live *live)
@@ -221,11 +222,12 @@ static __always_inline __u32 reflect_guard_ip(const struct frame *f, struct span
 		on_link = reflect_is_on_link4(ip4->saddr, live);
 		allowed = match_prefixes4(&cfg->allow4, cfg->allow4_count, ip4->saddr);
 	} else if (ip6) {
-		const __be32 *source = ip6->saddr.s6_addr32;
+		const word64 *source = (const word64 *)&ip6->saddr, *destination = (const word64 *)&ip6->daddr;
 
-		if (unlikely(reflect_is_no_station6(source) || reply_address6_equal(source, ip6->daddr.s6_addr32)))
+		if (unlikely(reflect_is_no_station6(&ip6->saddr) ||
+			     (source[1] == destination[1] && source[0] == destination[0])))
 			return SLOT_SOURCE_ADDRESS;
-		if (unlikely(reflect_is_no_station6(ip6->daddr.s6_addr32)))
+		if (unlikely(reflect_is_no_station6(&ip6->daddr)))
 			return SLOT_GROUP;
 		on_link = reflect_is_on_link6(&ip6->saddr, live);
 		allowed = match_prefixes6(&cfg->allow6, cfg->allow6_count, &ip6->saddr);
@@ -251,10 +253,13 @@ static __always_inline __u32 reflect_guard(const struct frame *f, struct span s,
 		return SLOT_MALFORMED; /* cannot be; the verifier does not know */
 	if (unlikely(eth->h_dest[0] & 1))
 		return SLOT_GROUP;
-	if (unlikely(!match_mac_equal(eth->h_dest, own_mac)) && !cfg->match.any_mac)
-		return SLOT_OTHER_MAC;
-	if (unlikely((eth->h_source[0] & 1) || match_mac_equal(eth->h_source, own_mac) ||
-		     match_mac_equal(eth->h_source, eth->h_dest)))
+	if (unlikely(!match_mac_equal(eth->h_dest, own_mac))) {
+		if (!cfg->match.any_mac)
+			return SLOT_OTHER_MAC;
+		if (match_mac_equal(eth->h_source, eth->h_dest))
+			return SLOT_SOURCE_MAC;
+	}
+	if (unlikely((eth->h_source[0] & 1) || match_mac_equal(eth->h_source, own_mac)))
 		return SLOT_SOURCE_MAC;
 	if (unlikely(f->fragment == FRAGMENT_LATER))
 		return SLOT_FRAGMENT;

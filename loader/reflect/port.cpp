@@ -116,6 +116,8 @@ SinkCounters ReflectPort::counters() const {
 
 int ReflectPort::sessions_map() const noexcept { return bpf_map__fd(program_->maps().reflect_sessions); }
 
+void ReflectPort::time_next_frame() noexcept { program_->variables().reflect_time_next = 1; }
+
 Histogram ReflectPort::residence() const {
     std::vector<histogram> by_cpu(static_cast<std::size_t>(libbpf_num_possible_cpus()));
     const std::uint32_t key = 0;

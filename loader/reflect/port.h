@@ -34,7 +34,8 @@ class ReflectPort final : public CountingPort {
     CountedInterval take_interval() noexcept { return take_counted(); }
     using CountingPort::close_books;
     SocketStatistics socket_statistics() const noexcept override;
-    // Of some of the frames that went back, how long they were here: from the program's entry to its verdict, or to the
+    void time_next_frame() noexcept;
+    // Of the frames that were timed, and went back, how long they were here: from the program's entry to its verdict, or to the
     // end of their sending. It leaves out the interrupt and the driver's rings.
     Histogram residence() const;
 

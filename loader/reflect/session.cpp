@@ -252,6 +252,8 @@ void ReflectSession::tick(Clock::time_point now) {
     if (options_.expire && !expired_ && now - begun() >= *options_.expire)
         expire();
     look_for_loops(now);
+    for (ReflectPort& port : ports_)
+        port.time_next_frame();
     flow_watch_.tick(now, begun(), counting_ports_);
 }
 

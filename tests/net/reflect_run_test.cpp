@@ -121,7 +121,7 @@ TEST(ReflectResidence, IsSaidOfSomeFrames) {
         const std::uint64_t sent = frames_sent(generate(lab, {"--port", "7", "--rate", "20000", "--count", "10000"}));
         const Json residence = reflector.end()["ports"][0]["residence_ns"];
         EXPECT_EQ(residence["where"], "program only");
-        EXPECT_GE(residence["frames"], 1U) << engine; // one in each tick of the kernel, while they came
+        EXPECT_GE(residence["frames"], 1U) << engine; // some fifty a second, while they came
         EXPECT_LT(residence["frames"], sent) << engine;
         EXPECT_GT(residence["p50"], 0.0);
         EXPECT_LE(residence["p50"], residence["p99"]);

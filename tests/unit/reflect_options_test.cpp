@@ -62,6 +62,20 @@ TEST(ReflectOptions, ALoopIsBoundedWhereItCannotBeTold) {
     EXPECT_FALSE(parsed({"--all", "--expire", "0"}).expire);
 }
 
+TEST(ReflectOptions, Caps) {
+    EXPECT_EQ(parsed({}).program.frame_cost, 0U);
+    EXPECT_EQ(parsed({"--max-fps", "1000"}).program.frame_cost, 64'000'000U); // a millisecond
+    EXPECT_EQ(parsed({"--max-bps", "8M"}).program.octet_cost, 65'536'000U);   // a microsecond
+    EXPECT_EQ(parsed({"--max-bps", "8000000"}).program.octet_cost, 65'536'000U);
+    for (const char* wrong : {"0", "-1", "1.5", "", "1k", "100000001"})
+        EXPECT_THROW(parsed({"--max-fps", wrong}), Error) << wrong;
+    for (const char* wrong : {"0", "-1M", "M", "", "1T", "999", "1001G", "nan"})
+        EXPECT_THROW(parsed({"--max-bps", wrong}), Error) << wrong;
+    for (const char* wrong : {"0", "x", ""})
+        EXPECT_THROW(parsed({"--loop-probe", wrong}), Error) << wrong;
+    EXPECT_EQ(parsed({"--loop-probe", "2m"}).loop_probe, std::chrono::minutes(2));
+}
+
 TEST(ReflectOptions, TestersByEitherAddress) {
     const reflect_cfg cfg = parsed({"--tester", "02:00:00:00:00:05,10.0.0.9,2001:db8::9"}).program;
     EXPECT_EQ(cfg.tester_mac_count, 1);
