@@ -61,10 +61,13 @@ static int reflect_is_over_cap(__u64 octets)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (reflect_cfg.frame_cost && cap_is_over(&reflect_frames_taken, now, reflect_cfg.frame_cost))
+	if (cap_is_reached(&reflect_frames_taken, now) || cap_is_reached(&reflect_octets_taken, now))
 		return 1;
-	return reflect_cfg.octet_cost && cap_is_over(&reflect_octets_taken, now,
-						     octets * reflect_cfg.octet_cost >> (CAP_OCTET_BITS - CAP_UNIT_BITS));
+	if (reflect_cfg.frame_cost)
+		cap_take(&reflect_frames_taken, now, reflect_cfg.frame_cost);
+	if (reflect_cfg.octet_cost)
+		cap_take(&reflect_octets_taken, now, octets * reflect_cfg.octet_cost >> (CAP_OCTET_BITS - CAP_UNIT_BITS));
+	return 0;
 }
 
 #include "reflect.h"

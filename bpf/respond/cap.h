@@ -16,20 +16,23 @@ enum {
 };
 #define CAP_BURST (10000000ULL << CAP_UNIT_BITS) /* 10 ms */
 
-/* `taken`: up to when time has been taken. Where others have been faster four times in a row, the frame goes uncounted. */
-static __always_inline int cap_is_over(volatile __u64 *taken, __u64 now_ns, __u64 cost)
+/* `taken`: up to when time has been taken. */
+static __always_inline int cap_is_reached(const volatile __u64 *taken, __u64 now_ns)
+{
+	return *taken > (now_ns << CAP_UNIT_BITS) + CAP_BURST;
+}
+
+/* Where others have been faster so many times in a row, the frame goes uncounted. */
+static __always_inline void cap_take(volatile __u64 *taken, __u64 now_ns, __u64 cost)
 {
 	__u64 now = now_ns << CAP_UNIT_BITS;
 
 	for (int i = 0; i < CAP_TRIES; i++) {
 		__u64 before = *taken;
 
-		if (before > now + CAP_BURST)
-			return 1;
 		if (__sync_bool_compare_and_swap(taken, before, (before > now ? before : now) + cost))
-			return 0;
+			return;
 	}
-	return 0;
 }
 
 #endif

@@ -34,8 +34,10 @@ void put_stamp(JsonWriter& json, const StampCounts& counts) {
 
 void print_residence(Buffer& buffer, const Histogram& residence) {
     if (const std::uint64_t frames = residence.total(); frames != 0)
-        print(buffer, "  {:<17}p50 {}, p99 {}, p99.9 {}, at most {}; program only, of {} frames\n", "residence time",
-              time_text(residence.percentile(50)), time_text(residence.percentile(99)),
+        print(buffer,
+              "  {:<17}p50 {}, p99 {}, p99.9 {}, at most {}; program only, of {} frames, some fifty a "
+              "second\n",
+              "residence time", time_text(residence.percentile(50)), time_text(residence.percentile(99)),
               time_text(residence.percentile(99.9)), time_text(residence.percentile(100)), Grouped(frames));
 }
 

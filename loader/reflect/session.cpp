@@ -21,6 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr const char* command_name = "xdp-reflect";
+
 // The clock's error grows, and addresses come and go.
 constexpr auto look_period = 1s;
 
@@ -29,6 +31,14 @@ unsigned length_of(const sockaddr& mask) {
     for (const std::uint8_t octet : IpAddress::from(mask).bytes)
         length += static_cast<unsigned>(std::popcount(octet));
     return length;
+}
+
+// After a probe, a tester that sends often enough to be probed has sent by then.
+constexpr auto probe_echo = 1s;
+
+// Whatever became of them.
+std::uint64_t all_test_frames(const ReflectPort& port) {
+    return test_traffic(port.now().total).frames + dropped_traffic(port.now().total).frames;
 }
 
 // Of the benchmarks, of --address and of the interface, each once.
@@ -63,8 +73,8 @@ void show_reflector(const ReflectOptions& options) {
     const bool json = options.json || options.json_stream;
     for (const std::string& name : options.interfaces) {
         const Netdev netdev = Netdev::find(name);
-        const FetchedSnapshot snapshot = fetch_snapshot(
-            snapshot_name("xdp-reflect", netdev.index(), json ? "json" : "text"), name + ": xdp-reflect");
+        const FetchedSnapshot snapshot =
+            fetch_snapshot(name, command_name, snapshot_name(command_name, netdev.index(), json ? "json" : "text"));
         if (snapshot.user != 0 && snapshot.user != getuid())
             say(fmt::format("{}: so says process {} of user {}", name, snapshot.process, snapshot.user));
         write_all(STDOUT_FILENO, snapshot.text);
@@ -92,7 +102,7 @@ ReflectSession::ReflectSession(const ReflectOptions& options)
         probe_timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
         if (!probe_timer_)
             throw Error::from_errno(ExitCode::os, "make a timer for --loop-probe", errno);
-        on_readable(probe_timer_.get(), [this] { probe(); });
+        on_readable(probe_timer_.get(), [this] { end_probe(); });
     }
     watch(ports_, notes);
     if (options.json || options.json_stream)
@@ -149,6 +159,7 @@ void ReflectSession::follow_addresses_and_clock() {
 
 void ReflectSession::expire() {
     expired_ = true;
+    probe_.reset();
     for (ReflectPort& port : ports_) {
         port.refuse(SLOT_EXPIRED);
         tell(port, fmt::format("{}: --expire is over: test traffic is dropped from now on", port.netdev().name()));
@@ -156,10 +167,11 @@ void ReflectSession::expire() {
 }
 
 void ReflectSession::look_for_loops(Clock::time_point now) {
+    if (probe_ && probe_->ended && now - *probe_->ended >= probe_echo)
+        judge_probe();
     for (std::size_t i = 0; i < ports_.size(); ++i) {
-        const SlotCounts& slots = ports_[i].now().total;
         LoopWatch& watch = loop_watches_[i];
-        watch.read(now, test_traffic(slots).frames + dropped_traffic(slots).frames);
+        watch.read(now, all_test_frames(ports_[i]));
         if (options_.loop_probe) {
             if (!expired_ && !probe_ && watch.flowing() >= *options_.loop_probe)
                 begin_probe(i);
@@ -172,35 +184,31 @@ void ReflectSession::look_for_loops(Clock::time_point now) {
 }
 
 void ReflectSession::begin_probe(std::size_t port) noexcept {
-    probe_ = Probe{port, std::nullopt};
+    probe_ = Probe{.port = port, .ended = std::nullopt, .frames = 0};
     ports_[port].refuse(SLOT_WITHHELD);
-    constexpr itimerspec half{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 5'000'000}};
-    timerfd_settime(probe_timer_.get(), 0, &half, nullptr);
+    constexpr itimerspec once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 10'000'000}};
+    timerfd_settime(probe_timer_.get(), 0, &once, nullptr);
 }
 
-// In the first half what is under way comes to its end, in the second only a tester sends.
-void ReflectSession::probe() {
+void ReflectSession::end_probe() noexcept {
     std::uint64_t times = 0;
     if (read(probe_timer_.get(), &times, sizeof(times)) != sizeof(times) || !probe_)
         return;
     ReflectPort& port = ports_[probe_->port];
+    port.refuse(std::nullopt);
     port.poll();
-    const std::uint64_t withheld = port.now().total[SLOT_WITHHELD].frames;
-    if (!probe_->withheld) {
-        begin_probe(probe_->port);
-        probe_->withheld = withheld;
-        return;
-    }
-    const bool went_on = withheld != *probe_->withheld;
-    port.refuse(expired_ ? std::optional(SLOT_EXPIRED) : std::nullopt);
+    probe_->ended = Clock::now();
+    probe_->frames = all_test_frames(port);
+}
+
+// Of a loop nothing is left; a tester goes on.
+void ReflectSession::judge_probe() {
+    const ReflectPort& port = ports_[probe_->port];
+    const bool went_on = all_test_frames(port) != probe_->frames;
     loop_watches_[probe_->port].begin_anew();
     probe_.reset();
-    tell(port, went_on
-                   ? fmt::format("{}: --loop-probe: a tester, for it went on sending while nothing came back",
-                                 port.netdev().name())
-                   : fmt::format("{}: --loop-probe: that was a loop: when nothing was sent back for 10 ms, the test "
-                                 "frames came to an end",
-                                 port.netdev().name()));
+    tell(port, fmt::format("{}: --loop-probe: {} when nothing was sent back for 10 ms", port.netdev().name(),
+                           went_on ? "a tester, for it went on" : "that was a loop: the test frames came to an end"));
 }
 
 void ReflectSession::listen(std::vector<std::string>& notes) {
@@ -209,10 +217,10 @@ void ReflectSession::listen(std::vector<std::string>& notes) {
     for (std::size_t i = 0; i < ports_.size(); ++i)
         for (const auto& [form, render] : forms) {
             const Netdev& netdev = ports_[i].netdev();
-            SnapshotListener& listener = listeners_.emplace_back(snapshot_name("xdp-reflect", netdev.index(), form));
+            SnapshotListener& listener = listeners_.emplace_back(snapshot_name(command_name, netdev.index(), form));
             if (listener.fd() < 0) {
-                notes.push_back(fmt::format("{}: --show will not find this run: somebody else has its socket's name",
-                                            netdev.name()));
+                notes.push_back(fmt::format("{}: --show will not find this run: listen at its socket: {}",
+                                            netdev.name(), error_text(listener.error())));
                 listeners_.pop_back();
                 continue;
             }

@@ -39,7 +39,8 @@ class ReflectSession final : public Session {
     void expire();
     void look_for_loops(Clock::time_point now);
     void begin_probe(std::size_t port) noexcept;
-    void probe();
+    void end_probe() noexcept;
+    void judge_probe();
     void listen(std::vector<std::string>& notes);
     std::string snapshot(std::size_t port, std::string (*render)(const ReflectRun&));
     std::vector<StampCounts> stamp_counts() const;
@@ -54,10 +55,11 @@ class ReflectSession final : public Session {
     std::vector<SnapshotListener> listeners_;
 
     std::vector<LoopWatch> loop_watches_; // one a port
-    // Replies of this port are withheld, until the timer has come twice.
+    // Replies of this port are withheld until the timer comes; then it is waited for what still comes.
     struct Probe {
         std::size_t port;
-        std::optional<std::uint64_t> withheld; // frames, at the first time
+        std::optional<Clock::time_point> ended;
+        std::uint64_t frames; // by then
     };
     std::optional<Probe> probe_;
     UniqueFd probe_timer_;

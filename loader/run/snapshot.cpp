@@ -5,12 +5,13 @@
 #include "loader/error.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -39,8 +40,10 @@ SnapshotListener::SnapshotListener(const std::string& name)
     : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     const auto [address, length] = address_of(name);
     if (bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
-        listen(socket_.get(), clients_at_a_time) != 0)
+        listen(socket_.get(), clients_at_a_time) != 0) {
+        error_ = errno;
         socket_.reset();
+    }
 }
 
 void SnapshotListener::answer(const std::function<std::string()>& snapshot) const {
@@ -55,28 +58,46 @@ void SnapshotListener::answer(const std::function<std::string()>& snapshot) cons
     }
 }
 
-FetchedSnapshot fetch_snapshot(const std::string& name, const std::string& what) {
-    const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval patience{.tv_sec = 3, .tv_usec = 0};
-    setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)); // also of connect()
+FetchedSnapshot fetch_snapshot(const std::string& interface, const std::string& command, const std::string& name) {
+    constexpr auto patience = std::chrono::seconds(3);
+    constexpr std::size_t longest = 1U << 20;
+    const auto silent = [&] {
+        return Error(ExitCode::unavailable, interface, fmt::format("the {} there does not answer", command),
+                     "it is stopped, or just about to end");
+    };
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto [address, length] = address_of(name);
-    if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 && errno == ECONNREFUSED)
-        throw Error(ExitCode::unavailable, what, "does not run there, in this network namespace");
-    FetchedSnapshot snapshot{};
+    if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+        if (errno == EAGAIN) // as many ask as can wait
+            throw silent();
+        if (errno != ECONNREFUSED)
+            throw Error::from_errno(ExitCode::os, fmt::format("{}: ask the {} there", interface, command), errno);
+        throw Error(ExitCode::unavailable, interface,
+                    fmt::format("no {} runs there, in this network namespace", command));
+    }
     ucred who{};
     socklen_t size = sizeof(who);
-    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0) {
-        snapshot.process = static_cast<unsigned>(who.pid);
-        snapshot.user = who.uid;
+    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+        throw Error::from_errno(ExitCode::os, fmt::format("{}: ask who answers", interface), errno);
+    FetchedSnapshot snapshot{.text = {}, .process = static_cast<unsigned>(who.pid), .user = who.uid};
+    for (const auto deadline = std::chrono::steady_clock::now() + patience;;) {
+        char room[4096];
+        const ssize_t octets = recv(socket.get(), room, sizeof(room), 0);
+        if (octets == 0 && !snapshot.text.empty())
+            break;
+        if (octets > 0)
+            snapshot.text.append(room, static_cast<std::size_t>(octets));
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+        if (octets == 0 || (octets < 0 && errno != EAGAIN) || left <= 0 || snapshot.text.size() > longest)
+            throw silent();
+        pollfd readable{.fd = socket.get(), .events = POLLIN, .revents = 0};
+        if (octets < 0)
+            poll(&readable, 1, static_cast<int>(left));
     }
-    char room[4096];
-    ssize_t octets = 0;
-    while ((octets = recv(socket.get(), room, sizeof(room), 0)) > 0)
-        snapshot.text.append(room, static_cast<std::size_t>(octets));
-    if (octets < 0 || snapshot.text.empty())
-        throw Error(ExitCode::unavailable, what, fmt::format("process {} does not answer", snapshot.process),
-                    "it is stopped, or just about to end");
+    // Anybody may have taken the name: nothing of it gets to command a terminal.
+    std::ranges::replace_if(
+        snapshot.text, [](char c) { return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 0x7f); }, '?');
     return snapshot;
 }
 

@@ -19,20 +19,22 @@ class SnapshotListener {
   public:
     explicit SnapshotListener(const std::string& name);
 
-    int fd() const noexcept { return socket_.get(); } // -1: somebody else has the name
+    int fd() const noexcept { return socket_.get(); } // -1: it does not listen, for this error
+    int error() const noexcept { return error_; }
     // To those who wait now. Nobody can make it wait: what a client has no room for, it does not get.
     void answer(const std::function<std::string()>& snapshot) const;
 
   private:
     UniqueFd socket_;
+    int error_ = 0;
 };
 
 struct FetchedSnapshot {
-    std::string text;
+    std::string text;       // printable, whoever it is from
     unsigned process, user; // who gave it
 };
 
-// Throws Error. `what`: of whom, where: "eth1: xdp-reflect".
-FetchedSnapshot fetch_snapshot(const std::string& name, const std::string& what);
+// Throws Error, which names the interface and the command.
+FetchedSnapshot fetch_snapshot(const std::string& interface, const std::string& command, const std::string& name);
 
 } // namespace responder

@@ -39,10 +39,12 @@ void begin_libgcrypt() {
 
 std::vector<std::uint8_t> read_stamp_key(const std::string& file) {
     const std::string what = "--stamp-key " + file;
-    const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a pipe would wait
     struct stat state {};
     if (!fd || fstat(fd.get(), &state) != 0)
         throw Error::from_errno(ExitCode::usage, what, errno);
+    if (!S_ISREG(state.st_mode))
+        throw Error(ExitCode::usage, what, "not a file");
     if ((state.st_mode & (S_IROTH | S_IWOTH)) != 0)
         throw Error(ExitCode::usage, what, "every user of this machine may read or write this file", "chmod 600 it");
     std::vector<std::uint8_t> octets(longest_key + 2);

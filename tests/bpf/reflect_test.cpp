@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bpf/bpf.h>
+
 #include <algorithm>
+#include <map>
 #include <random>
 #include <source_location>
 #include <vector>
@@ -247,6 +250,80 @@ TEST(Reflect, RefusesWhileItIsTold) {
     EXPECT_REFLECT(reflector, "udp", to_port(8, Octets(18)));
     reflector.program()->bss->reflect_live.refuse = 0;
     EXPECT_REFLECT(reflector, "test", to_port(7, Octets(18)));
+}
+
+// ---- how long a frame stays ----
+
+TEST(Reflect, TimesAFrameThatGoesBackWhenTold) {
+    ReflectCheck reflector;
+    const auto timed = [&] {
+        std::vector<histogram> by_cpu(static_cast<std::size_t>(libbpf_num_possible_cpus()));
+        const std::uint32_t key = 0;
+        EXPECT_EQ(bpf_map_lookup_elem(bpf_map__fd(reflector.program()->maps.reflect_residence), &key, by_cpu.data()),
+                  0);
+        std::uint64_t frames = 0;
+        for (const histogram& one : by_cpu)
+            for (const std::uint64_t count : one.count)
+                frames += count;
+        return frames;
+    };
+    const Octets test = Shape{}.packet({}), passes = Ethernet{} / Ipv4{} / Tcp{} / payload(18);
+    for (std::uint64_t round = 1; round <= 5; ++round) {
+        reflector.program()->bss->reflect_time_next = 1;
+        reflector.see(test); // this one
+        reflector.see(test);
+        EXPECT_EQ(timed(), round);
+        reflector.program()->bss->reflect_time_next = 1;
+        reflector.see(passes);
+        EXPECT_EQ(timed(), round);
+    }
+}
+
+// ---- caps ----
+
+TEST(ReflectCaps, EachHasItsOwnAccount) {
+    reflect_cfg cfg = default_reflect();
+    const auto slots = [&](std::uint64_t frame_cost, std::uint64_t octet_cost) {
+        cfg.frame_cost = frame_cost;
+        cfg.octet_cost = octet_cost;
+        ReflectProgram program(cfg);
+        std::map<std::string, std::uint64_t> seen;
+        for (int i = 0; i < 20; ++i) {
+            run_program(program.fd(), Shape{}.packet({}).octets());
+            for (const auto& [slot, count] : program.take_change())
+                seen[reflect_slot_name(slot)] += count.frames;
+        }
+        return seen;
+    };
+    const std::uint64_t hour_of_a_frame = std::uint64_t{3600} * 1'000'000'000 << CAP_UNIT_BITS;
+    const std::uint64_t hour_of_an_octet = std::uint64_t{60} * 1'000'000'000 << CAP_OCTET_BITS;
+    using Seen = std::map<std::string, std::uint64_t>;
+    EXPECT_EQ(slots(0, 0), (Seen{{"test", 20}}));
+    EXPECT_EQ(slots(1, 1), (Seen{{"test", 20}}));
+    EXPECT_EQ(slots(hour_of_a_frame, 0), (Seen{{"test", 1}, {"capped", 19}}));
+    EXPECT_EQ(slots(0, hour_of_an_octet), (Seen{{"test", 1}, {"capped", 19}}));
+    EXPECT_EQ(slots(1, hour_of_an_octet), (Seen{{"test", 1}, {"capped", 19}}));
+}
+
+// At this rate and 10 ms ahead, whatever comes.
+TEST(ReflectCaps, Rate) {
+    volatile __u64 taken = 0;
+    std::uint64_t through = 0;
+    constexpr std::uint64_t cost = 100'000 << CAP_UNIT_BITS; // 10,000 frames a second
+    constexpr std::uint64_t start = 5'000'000'000, second = 1'000'000'000;
+    for (std::uint64_t now = start; now < start + 2 * second; now += 1000)
+        if (!cap_is_reached(&taken, now)) {
+            cap_take(&taken, now, cost);
+            ++through;
+        }
+    EXPECT_NEAR(static_cast<double>(through), 20'000 + 100, 1);
+    // A pause earns nothing but these 10 ms.
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        if (!cap_is_reached(&taken, start + 100 * second)) {
+            cap_take(&taken, start + 100 * second, cost);
+            ++through;
+        }
+    EXPECT_NEAR(static_cast<double>(through), 20'000 + 2 * 101, 2);
 }
 
 // ---- STAMP ----

@@ -3,6 +3,8 @@
 // What a run of xdp-reflect does beside answering: it looks for loops, keeps to a cap, says how long frames stay, and
 // is asked from elsewhere.
 
+#include "loader/netdev.h"
+#include "loader/run/snapshot.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
@@ -61,7 +63,20 @@ TEST(ReflectLoop, ATesterGoesOn) {
     EXPECT_FALSE(contains(reflector.process().err(), "was a loop"));
     EXPECT_EQ(all_test(summary), sent);
     EXPECT_GT(refused(summary, "withheld"), 0U);
+    EXPECT_EQ(refused(summary, "expired"), 0U);
     EXPECT_LT(refused(summary, "withheld"), sent / 2);
+}
+
+// Of whose frames hardly one is withheld.
+TEST(ReflectLoop, ASlowTesterToo) {
+    const Lab lab;
+    Reflector reflector(lab, {"--tester", "198.18.0.1", "--loop-probe", "300ms"});
+    Traffic traffic(lab, {"--rate", "50", "--src", "198.18.0.1", "--port", "4000"});
+    EXPECT_TRUE(reflector.process().wait_for_err("a tester, for it went on"));
+    const std::uint64_t sent = traffic.end();
+    const Json summary = reflector.end();
+    EXPECT_FALSE(contains(reflector.process().err(), "was a loop"));
+    EXPECT_EQ(all_test(summary), sent);
 }
 
 TEST(ReflectLoop, AnExpiredRunStaysSo) {
@@ -74,6 +89,7 @@ TEST(ReflectLoop, AnExpiredRunStaysSo) {
     const Json summary = reflector.end();
     EXPECT_EQ(all_test(summary), sent);
     EXPECT_GT(refused(summary, "expired"), 5000U);
+    EXPECT_FALSE(contains(reflector.process().err(), "was a loop"));
 }
 
 // ---- caps ----
@@ -186,14 +202,33 @@ TEST(ReflectShow, NobodyThereOrNoAnswer) {
         EXPECT_TRUE(contains(asking.err(), sentence)) << asking.err();
         EXPECT_EQ(asking.out(), "");
     };
-    refused({"eth1"}, exit_unavailable, "eth1: xdp-reflect: does not run there");
+    refused({"eth1"}, exit_unavailable, "eth1: no xdp-reflect runs there");
     refused({"eth9"}, exit_no_input, "eth9");
     Reflector reflector(lab, {});
     reflector.process().signal(SIGSTOP);
     refused({"eth1"}, exit_unavailable, "does not answer");
     reflector.process().signal(SIGCONT);
     EXPECT_EQ(test_frames(reflector.end()), 0U);
-    refused({"eth1"}, exit_unavailable, "does not run there");
+    refused({"eth1"}, exit_unavailable, "no xdp-reflect runs there");
+}
+
+// Somebody else has the name already: that is said, and the run goes on.
+TEST(ReflectShow, ATakenName) {
+    const Lab lab;
+    const SnapshotListener squatter = lab.responder.in(
+        [&] { return SnapshotListener(snapshot_name("xdp-reflect", Netdev::find("eth1").index(), "text")); });
+    ASSERT_GE(squatter.fd(), 0);
+    Reflector reflector(lab, {});
+    EXPECT_TRUE(contains(reflector.process().err(), "--show will not find this run"));
+    EXPECT_EQ(Json::parse(shown(lab, {"eth1", "--json"}))["ports"].size(), 1U);
+    Process asking = show(lab, {"eth1"});
+    ASSERT_TRUE(eventually([&] {
+        squatter.answer([] { return std::string("\x1b[2Jtest frames 7\n"); });
+        return !asking.running();
+    }));
+    EXPECT_EQ(asking.wait().code, 0);
+    EXPECT_EQ(asking.out(), "?[2Jtest frames 7\n");
+    reflector.end();
 }
 
 // Clients that connect and never read, more than are waited for.
