@@ -23,7 +23,9 @@ class LoopWatch {
     void read(Clock::time_point now, std::uint64_t frames) noexcept;
 
     // For how long they have come without a pause.
-    std::chrono::duration<double> flowing() const noexcept { return last_frame_ - began_; }
+    std::chrono::duration<double> flowing() const noexcept {
+        return flows_ ? last_frame_ - began_ : Clock::duration::zero();
+    }
     // It may be a loop: once in a flow.
     bool take_suspicion() noexcept;
     // From now on it is another flow.

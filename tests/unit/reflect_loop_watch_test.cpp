@@ -68,6 +68,9 @@ TEST(LoopWatch, BeginsAnewWhenTold) {
     readings.flow(50s, 1000);
     EXPECT_NEAR(readings.watch.flowing().count(), 50, 1);
     readings.watch.begin_anew();
+    EXPECT_EQ(readings.watch.flowing().count(), 0);
+    readings.flow(10s, 0);
+    EXPECT_EQ(readings.watch.flowing().count(), 0) << "a flow that is over is probed no more";
     readings.flow(1s, 1000);
     EXPECT_LT(readings.watch.flowing().count(), 2);
 }
