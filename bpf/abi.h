@@ -176,7 +176,7 @@ struct passed_frame {
 	X(SOURCE_MAC, "source_mac", "test traffic, from a MAC address that no station has") \
 	X(SOURCE_ADDRESS, "source_address", "test traffic, from an IP address that no station has") \
 	X(NOT_ALLOWED, "not_allowed", "test traffic, source not on the link (--allow)") \
-	X(FROM_REFLECTOR, "from_reflector", "test traffic, from the port of a reflector (--allow)") \
+	X(FROM_REFLECTOR, "from_reflector", "test traffic, from the port of a reflector or service (--allow)") \
 	X(STAMP_RARE, "stamp_rare", "STAMP that is not answered in the driver")
 
 /* The same, and dropped: the stack would have to take the whole test. */

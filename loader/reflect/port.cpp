@@ -3,13 +3,12 @@
 #include "loader/reflect/port.h"
 
 #include "loader/mapping.h"
+#include "loader/reflect/stamp_state.h"
 #include "loader/skeleton.h"
 
 #include "reflect.skel.h" // behind bpf/reflect_abi.h, whose types it names
 
 #include <bpf/bpf.h>
-
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +24,12 @@ class ReflectPort::Program final : public PortProgram {
         cfg = options.program;
         cfg.multi_buffer = multi_buffer;
         cfg.answer = to_answer_cfg(options.addresses);
-        std::ranges::copy(port.mac().bytes, skeleton_->bss->reflect_live.own_mac.bytes);
+        reflect_live& live = const_cast<reflect_live&>(skeleton_->bss->reflect_live);
+        std::ranges::copy(port.mac().bytes, live.own_mac.bytes);
+        // Nobody is on the link before set_on_link(): no source is all ones.
+        std::memset(live.on_link4, 0xff, sizeof(live.on_link4));
+        std::memset(live.on_link6, 0xff, sizeof(live.on_link6));
+        live.clock = read_stamp_clock(options.format);
         bpf_program__set_autoload(skeleton_->progs.xdp_reflect, !by_socket_);
         bpf_program__set_autoload(skeleton_->progs.xdp_reflect_by_socket, by_socket_);
         PortSockets::give_to_program(port.sockets(), skeleton_->maps.port_sockets);

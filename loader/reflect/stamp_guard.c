@@ -2,30 +2,9 @@
 
 #include "loader/reflect/stamp_guard.h"
 
-#include "bpf/reflect.h"
+#include "bpf/reflect_guard.h"
 
 #include <string.h>
-
-/* reflect.h's hooks, for answers that are not made here. */
-static __u64 reflect_now(void) { return 0; }
-
-static __u32 reflect_next_number(const struct reflect_session *session)
-{
-	(void)session;
-	return 0;
-}
-
-static __u32 reflect_next_loss(const struct reflect_loss *loss)
-{
-	(void)loss;
-	return 0;
-}
-
-static int reflect_is_over_cap(__u64 octets)
-{
-	(void)octets;
-	return 0;
-}
 
 struct headers {
 	struct ethhdr eth;

@@ -206,6 +206,40 @@ TEST(Reflect, Guards) {
     EXPECT_REFLECT(reflector, "not_allowed", ask6({.source = "2001:db9::1"}));
 }
 
+// The other end of the test's networks, which the programs take for on the link: 10.0.0.0/8.
+TEST(Reflect, BroadcastAddressesOfTheNetwork) {
+    ReflectCheck reflector;
+    const auto slot = [&](const std::string& source, const std::string& destination) {
+        return reflect_slot_name(reflector.slot(Ethernet{} / Ipv4{.source = source, .destination = destination} /
+                                                Udp{.source = 50'000, .destination = 7} / payload(18)));
+    };
+    for (const char* broadcast : {"10.0.0.0", "10.255.255.255"}) {
+        EXPECT_EQ(slot(broadcast, "10.0.0.2"), "source_address") << broadcast;
+        EXPECT_EQ(slot("10.0.0.1", broadcast), "group_address") << broadcast;
+    }
+    for (const char* station : {"10.0.0.3", "10.0.0.4", "10.0.0.255", "10.0.1.0", "10.255.255.254"}) {
+        EXPECT_EQ(slot(station, "10.0.0.2"), "test") << station;
+        EXPECT_EQ(slot("10.0.0.1", station), "test") << station;
+    }
+    reflector.program()->bss->reflect_live.on_link4[0] = prefix4("10.0.0.2", 31);
+    EXPECT_EQ(slot("10.0.0.3", "10.0.0.2"), "test");
+    reflector.program()->bss->reflect_live.on_link4[0] = prefix4("10.0.0.3", 32);
+    EXPECT_EQ(slot("10.0.0.3", "10.0.0.2"), "test");
+}
+
+// They answer whatever comes, and might for ever.
+TEST(Reflect, PortsOfServices) {
+    ReflectCheck reflector;
+    const auto slot = [&](std::uint16_t source) {
+        return reflect_slot_name(
+            reflector.slot(Ethernet{} / Ipv4{} / Udp{.source = source, .destination = 7} / payload(18)));
+    };
+    for (const std::uint16_t service : std::initializer_list<std::uint16_t>{0, 7, 13, 19, 53, 123, 862, 1023, 3842})
+        EXPECT_EQ(slot(service), "from_reflector") << service;
+    for (const std::uint16_t tester : std::initializer_list<std::uint16_t>{1024, 3841, 3843, 49'184, 65'535})
+        EXPECT_EQ(slot(tester), "test") << tester;
+}
+
 TEST(Reflect, AllowedSourcesMayBeFarAwayAndReflectors) {
     reflect_cfg cfg = default_reflect();
     cfg.allow4_count = cfg.allow6_count = 1;
@@ -303,6 +337,26 @@ TEST(ReflectCaps, EachHasItsOwnAccount) {
     EXPECT_EQ(slots(hour_of_a_frame, 0), (Seen{{"test", 1}, {"capped", 19}}));
     EXPECT_EQ(slots(0, hour_of_an_octet), (Seen{{"test", 1}, {"capped", 19}}));
     EXPECT_EQ(slots(1, hour_of_an_octet), (Seen{{"test", 1}, {"capped", 19}}));
+}
+
+// Of the socket's answers nothing is taken, and none is in the way of the cap.
+TEST(ReflectCaps, WhatASocketAnswersTakesNothing) {
+    for (const bool authenticated : {false, true}) {
+        reflect_cfg cfg = default_reflect();
+        cfg.frame_cost = std::uint64_t{3600} * 1'000'000'000 << CAP_UNIT_BITS;
+        cfg.stamp_authenticated = authenticated;
+        ReflectProgram program(cfg);
+        const auto slot = [&](const Octets& frame) {
+            run_program(program.fd(), frame);
+            return reflect_slot_name(program.take_change().begin()->first);
+        };
+        const Octets rare = Ethernet{} / Ipv4{} / Udp{.destination = 862} / zeros(authenticated ? 112 : 14);
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(slot(rare), "stamp_rare");
+        EXPECT_EQ(slot(Shape{}.packet({})), "test");
+        EXPECT_EQ(slot(Shape{}.packet({})), "capped");
+        EXPECT_EQ(slot(rare), "stamp_rare");
+    }
 }
 
 // At this rate and 10 ms ahead, whatever comes.

@@ -36,7 +36,8 @@ TEST(ReflectLoop, AProbeFindsAndEndsIt) {
         PacketSocket stack(lab.tester, lab.from().name);
         Reflector far(lab, {"--all", "--json-stream", "--loop-probe", "500ms", "--engine", engine}, {.json = false});
         Reflector near(lab, {"--all"}, {.interfaces = {lab.from().name}, .where = &lab.tester});
-        stack.send(Ethernet{} / Ipv4{.source = "198.18.0.1", .destination = "198.18.0.2"} / Udp{} / payload(18));
+        stack.send(Ethernet{} / Ipv4{.source = "198.18.0.1", .destination = "198.18.0.2"} /
+                   Udp{.source = 50'000, .destination = 50'000} / payload(18));
         EXPECT_TRUE(far.process().wait_for_err("that was a loop")) << engine;
         const auto total = [&] { return link_of(lab.tester, lab.from().name)["stats64"]["rx"]["packets"]; };
         const Json at_rest = total();

@@ -227,7 +227,8 @@ TEST(ReflectNet, TheSocketHasTheGuardsOfTheProgram) {
     EXPECT_EQ(by_socket(summary, "guarded"), 3U + 5 + 7 + 11);
     EXPECT_EQ(passed(summary, "not_allowed"), 3U);
     EXPECT_EQ(passed(summary, "from_reflector"), 12U);
-    EXPECT_EQ(passed(summary, "stamp_rare"), 2U + 11);
+    EXPECT_EQ(passed(summary, "group_address"), 11U + 13 + 17);
+    EXPECT_EQ(passed(summary, "stamp_rare"), 2U);
 }
 
 TEST(ReflectNet, TheSummarySaysWhatBecameOfTheStampThatPassedUp) {

@@ -400,7 +400,7 @@ TEST(StampKey, Files) {
         {file("long", std::string(1025, 'x'), 0600), "longer than 1024"},
         {file("open", "secret", 0604), "every user"},
         {file("writable", "secret", 0602), "every user"},
-        {folder.path(), "directory"},
+        {folder.path(), "not a file"},
     };
     for (const auto& [path, why] : wrong) {
         try {
