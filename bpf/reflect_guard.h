@@ -38,6 +38,11 @@ static __always_inline int reflect_is_from_tester(const struct frame *f, struct 
 	return ip6 && match_prefixes6(&cfg->tester6, cfg->tester6_count, &ip6->saddr);
 }
 
+static __always_inline int reflect_is_no_station_mac(const __u8 *mac)
+{
+	return (mac[0] & 1) || (!*(const word32 *)mac && !*(const word16 *)(mac + 4));
+}
+
 /* No single other station has it: this network, loopback, groups, everybody. */
 static __always_inline int reflect_is_no_station4(__be32 address)
 {
@@ -167,7 +172,7 @@ static __always_inline __u32 reflect_guard(const struct frame *f, struct span s,
 		if (match_mac_equal(eth->h_source, eth->h_dest))
 			return SLOT_SOURCE_MAC;
 	}
-	if (unlikely((eth->h_source[0] & 1) || match_mac_equal(eth->h_source, own_mac)))
+	if (unlikely(reflect_is_no_station_mac(eth->h_source) || match_mac_equal(eth->h_source, own_mac)))
 		return SLOT_SOURCE_MAC;
 	if (unlikely(f->fragment == FRAGMENT_LATER))
 		return SLOT_FRAGMENT;

@@ -201,6 +201,10 @@ void XskSocket::give_back() noexcept {
         fill(descriptor(i).addr);
     receive_.set_consumer(consumed_ += peeked_);
     peeked_ = 0;
+    publish_filled();
+}
+
+void XskSocket::publish_filled() noexcept {
     fill_.set_producer(filled_);
     if (fill_.needs_wakeup()) // zero-copy: the NIC has run out of chunks
         recvfrom(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
@@ -226,8 +230,8 @@ void XskSocket::start_sending() noexcept {
         const std::uint32_t before = send_->consumer();
         if (before == sent_)
             return;
-        if (sendto(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0 && errno == EBUSY)
-            ++not_sent_;
+        if (sendto(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, 0) < 0 && errno == EBUSY && !zero_copy_)
+            ++refused_; // in zero-copy mode it only means: later
         if (send_->consumer() != before)
             idle = 0;
     }
@@ -247,9 +251,14 @@ void XskSocket::take_completed() noexcept {
         fill(address);
     }
     completion_->set_consumer(completed_);
-    fill_.set_producer(filled_);
-    if (fill_.needs_wakeup())
-        recvfrom(socket_.get(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
+    publish_filled();
+}
+
+std::uint64_t XskSocket::to_send() const noexcept {
+    std::uint64_t frames = 0;
+    for (std::uint32_t i = send_ ? send_->consumer() : sent_; i != sent_; ++i)
+        frames += !continues((*send_)[i]);
+    return frames;
 }
 
 void XskSocket::wait(int other) noexcept {

@@ -58,7 +58,8 @@ class XskSocket {
     // All that was peeked at: its memory back to the kernel, or its frames out of the port.
     void give_back() noexcept;
     void send_back() noexcept;
-    std::uint64_t not_sent() const noexcept { return not_sent_; } // frames that the driver refused
+    std::uint64_t refused() const noexcept { return refused_; } // frames, by the driver
+    std::uint64_t to_send() const noexcept;                     // frames that it has not taken yet
 
     // When the segment will have been sent, in ns of CLOCK_MONOTONIC: once; 0 as long as that is not known. Of the last
     // one that was asked for.
@@ -103,6 +104,7 @@ class XskSocket {
     };
 
     void fill(std::uint64_t address) noexcept;
+    void publish_filled() noexcept;
     void take_completed() noexcept;
     void start_sending() noexcept;
     void bind(const Netdev& netdev, unsigned queue, XskCopy copy, unsigned largest_frame);
@@ -119,7 +121,7 @@ class XskSocket {
     bool zero_copy_ = false;
     bool busy_polling_ = false;
     std::uint32_t filled_ = 0, consumed_ = 0, peeked_ = 0, sent_ = 0, completed_ = 0;
-    std::uint64_t not_sent_ = 0;
+    std::uint64_t refused_ = 0;
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
     std::uint64_t awaited_ = nothing, awaited_sent_ns_ = 0;
 };

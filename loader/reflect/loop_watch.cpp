@@ -19,7 +19,7 @@ void LoopWatch::read(Clock::time_point now, std::uint64_t frames) noexcept {
     if (!flows_) {
         flows_ = true;
         suspected_ = false;
-        began_ = second_ = now;
+        began_ = second_ = steady_since_ = now;
         second_frames_ = frames;
         lowest_ = highest_ = 0;
         return;
@@ -28,13 +28,17 @@ void LoopWatch::read(Clock::time_point now, std::uint64_t frames) noexcept {
     if (time < 1s)
         return;
     const double rate = static_cast<double>(frames - std::exchange(second_frames_, frames)) / time.count();
-    second_ = now;
+    const Clock::time_point began = std::exchange(second_, now);
     lowest_ = lowest_ == 0 ? rate : std::min(lowest_, rate);
     highest_ = std::max(highest_, rate);
+    if (highest_ > lowest_ * (1 + same_rate)) {
+        lowest_ = highest_ = rate;
+        steady_since_ = began;
+    }
 }
 
 bool LoopWatch::take_suspicion() noexcept {
-    if (!flows_ || suspected_ || flowing() < longest_trial || highest_ > lowest_ * (1 + same_rate))
+    if (suspected_ || steady() < longest_trial)
         return false;
     return suspected_ = true;
 }

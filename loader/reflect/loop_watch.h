@@ -26,6 +26,10 @@ class LoopWatch {
     std::chrono::duration<double> flowing() const noexcept {
         return flows_ ? last_frame_ - began_ : Clock::duration::zero();
     }
+    // And for how long at the same rate.
+    std::chrono::duration<double> steady() const noexcept {
+        return flows_ ? last_frame_ - steady_since_ : Clock::duration::zero();
+    }
     // It may be a loop: once in a flow.
     bool take_suspicion() noexcept;
     // From now on it is another flow.
@@ -34,7 +38,7 @@ class LoopWatch {
   private:
     bool flows_ = false, suspected_ = false;
     std::uint64_t frames_ = 0, second_frames_ = 0;
-    Clock::time_point began_, last_frame_, second_;
+    Clock::time_point began_, last_frame_, second_, steady_since_;
     double lowest_ = 0, highest_ = 0; // frames a second
 };
 

@@ -78,7 +78,7 @@ void print_ports(Buffer& buffer, const ReflectRun& run) {
         print_counted(buffer, port, test);
         print_slots(buffer, port);
         print_sockets(buffer, port, run.books[i],
-                      sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent)) : "");
+                      sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent())) : "");
         if (!run.stamp.empty())
             print_stamp(buffer, port, run.stamp[i]);
         print_residence(buffer, port.residence());

@@ -175,10 +175,10 @@ void ReflectSession::look_for_loops(Clock::time_point now) {
         if (options_.loop_probe) {
             if (!expired_ && !probe_ && watch.flowing() >= *options_.loop_probe)
                 begin_probe(i);
-        } else if (options_.may_loop && watch.take_suspicion()) {
+        } else if (options_.may_loop && !expired_ && watch.take_suspicion()) {
             tell(ports_[i], fmt::format("{}: test frames have come at the same rate for {:.0f} s without a pause: this "
                                         "may be a loop between two reflectors, and no tester; --loop-probe finds out",
-                                        ports_[i].netdev().name(), watch.flowing().count()));
+                                        ports_[i].netdev().name(), watch.steady().count()));
         }
     }
 }
@@ -286,6 +286,8 @@ void ReflectSession::end_counting() {
 }
 
 ExitCode ReflectSession::finish() {
+    if (probe_)
+        ports_[probe_->port].refuse(std::nullopt); // what comes until the books are closed is answered
     ReflectRun run{.options = options_,
                    .ports = ports_,
                    .books = {},

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::size_t previous_places = 1024; // as many as the program's table of sessions has
 constexpr unsigned batch = 64;                // datagrams of a socket before the next one's turn
+constexpr unsigned backlog = 4096;            // more than a receive buffer holds
 
 // A frame to a group's MAC address, or promiscuously received, whatever its IP address: never answered.
 bool only_to_this_host(int fd) noexcept {
@@ -68,6 +70,14 @@ UniqueFd open_socket(const std::string& interface, bool v6, std::uint16_t port) 
     return socket;
 }
 
+// So many datagrams the kernel has dropped at this socket.
+std::uint32_t dropped_at(int fd) noexcept {
+    std::uint32_t figures[SK_MEMINFO_VARS]{};
+    socklen_t size = sizeof(figures);
+    getsockopt(fd, SOL_SOCKET, SO_MEMINFO, figures, &size);
+    return figures[SK_MEMINFO_DROPS];
+}
+
 std::string why_no_socket(int error) {
     if (error == EADDRINUSE)
         return "another program has it";
@@ -106,7 +116,7 @@ cmsghdr* put_message(msghdr& header, cmsghdr* before, int level, int type, const
 std::uint64_t stamp_requests(const StampCounts& counts) noexcept {
     std::uint64_t sum = 0;
     for (const StampOutcomeName& name : stamp_outcome_names)
-        if (name.outcome != StampOutcome::guarded)
+        if (name.outcome != StampOutcome::guarded && name.outcome != StampOutcome::dropped)
             sum += counts[static_cast<std::size_t>(name.outcome)];
     return sum;
 }
@@ -217,8 +227,8 @@ void StampResponder::open_sockets(OnPort& on, std::vector<std::string>& notes) {
             UniqueFd fd = open_socket(interface, v6, udp_port);
             if (fd)
                 sockets_.push_back({on, std::move(fd), udp_port, v6});
-            else if (errno != EAFNOSUPPORT)
-                refused(fmt::format("UDP port {} over IPv{}", udp_port, v6 ? 6 : 4), why_no_socket(errno));
+            else if (const int error = errno; error != EAFNOSUPPORT)
+                refused(fmt::format("UDP port {} over IPv{}", udp_port, v6 ? 6 : 4), why_no_socket(error));
         }
     }
 }
@@ -235,6 +245,9 @@ StampCounts StampResponder::counts(std::size_t port) const noexcept {
     StampCounts counts{};
     for (std::size_t i = 0; i < counts.size(); ++i)
         counts[i] = ports_[port].outcomes[i].load(std::memory_order_relaxed);
+    for (const Socket& socket : sockets_)
+        if (&socket.on == &ports_[port])
+            counts[static_cast<std::size_t>(StampOutcome::dropped)] += dropped_at(socket.fd.get());
     return counts;
 }
 
@@ -247,14 +260,14 @@ void StampResponder::run() noexcept {
             continue;
         for (std::size_t i = 0; i < sockets_.size(); ++i)
             if (waits[i + 1].revents != 0)
-                take_all(sockets_[i]);
+                take(sockets_[i], batch);
     }
     for (Socket& socket : sockets_) // what had come before the end
-        take_all(socket);
+        take(socket, backlog);
 }
 
-void StampResponder::take_all(Socket& socket) noexcept {
-    for (unsigned i = 0; i < batch; ++i) {
+void StampResponder::take(Socket& socket, unsigned most) noexcept {
+    for (unsigned i = 0; i < most; ++i) {
         Request request;
         if (!request.receive(socket, received_))
             return;

@@ -31,7 +31,8 @@ struct msghdr;
 namespace responder {
 
 // What became of a datagram that came to a socket. Those of `guarded` are in the program's slot of that guard.
-enum class StampOutcome { replied, guarded, too_short, wrong_hmac, not_sent };
+// `dropped`: by the kernel, before they could be read.
+enum class StampOutcome { replied, guarded, too_short, wrong_hmac, not_sent, dropped };
 
 struct StampOutcomeName {
     StampOutcome outcome;
@@ -43,11 +44,12 @@ inline constexpr StampOutcomeName stamp_outcome_names[] = {
     {StampOutcome::wrong_hmac, "wrong_hmac", "wrong HMAC"},
     {StampOutcome::not_sent, "not_sent", "could not be sent"},
     {StampOutcome::guarded, "guarded", "refused by a guard"},
+    {StampOutcome::dropped, "dropped", "dropped (the socket was full, or the checksum wrong)"},
 };
 
 using StampCounts = std::array<std::uint64_t, std::size(stamp_outcome_names)>; // by StampOutcome
 
-// Every request that the guards let through.
+// Every request that was read, and that the guards let through.
 std::uint64_t stamp_requests(const StampCounts& counts) noexcept;
 
 class StampResponder {
@@ -85,7 +87,7 @@ class StampResponder {
 
     void open_sockets(OnPort& on, std::vector<std::string>& notes);
     void run() noexcept;
-    void take_all(Socket& socket) noexcept;
+    void take(Socket& socket, unsigned most) noexcept;
     StampOutcome answer(Socket& socket, const Request& request) noexcept;
     static void count(OnPort& on, StampContext& context) noexcept;
     bool send(const Socket& socket, const Request& request, const StampReply& reply) noexcept;

@@ -43,13 +43,14 @@ CountedInterval CountingPort::take_counted() noexcept {
 
 void CountingPort::restart_clock() noexcept { started_ = interval_taken_ = Clock::now(); }
 
-// Waits until the sockets' threads have all test frames that were counted: on a busy machine one may not run for a
-// while, and what waits in its ring is not lost. But not for ever: some may have got lost where nobody counts.
+// Waits until the sockets' threads have all test frames that were counted, and have sent what they send: on a busy
+// machine one may not run for a while, and what waits in its ring is not lost. But not for ever: some may have got lost
+// where nobody counts.
 bool CountingPort::await_sockets() const noexcept {
     using namespace std::chrono_literals;
     const auto have = [&] {
         const SocketStatistics sockets = socket_statistics();
-        return sockets.received + sockets.lost() >= test_frames();
+        return sockets.received + sockets.lost() >= test_frames() && sockets.to_send == 0;
     };
     for (const Clock::time_point deadline = Clock::now() + 2s; !have();) {
         if (Clock::now() >= deadline)

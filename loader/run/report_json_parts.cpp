@@ -161,7 +161,7 @@ void put_sockets(JsonWriter& json, const Books& books, bool send_back) {
         json.member(field.key, *books.sockets.*field.value);
     json.member("not_delivered", books.not_delivered);
     if (send_back)
-        json.member("not_sent", books.sockets->not_sent);
+        json.member("not_sent", books.sockets->not_sent());
     json.end_object();
 }
 

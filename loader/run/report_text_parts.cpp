@@ -48,8 +48,8 @@ void print_sockets(Buffer& buffer, const CountingPort& port, const Books& books,
           Grouped(books.sockets->received), Grouped(books.sockets->lost()));
     print_list(buffer, "sockets lost", socket_fields,
                [&](const SocketField& field) { return *books.sockets.*field.value; });
-    if (books.sockets->not_sent != 0)
-        print(buffer, "  {:<17}{} that the driver refused\n", "not sent", Grouped(books.sockets->not_sent));
+    if (books.sockets->not_sent() != 0)
+        print(buffer, "  {:<17}{} that the driver did not take\n", "not sent", Grouped(books.sockets->not_sent()));
     if (books.not_delivered != 0)
         print(buffer, "  {:<17}{} test frames that the kernel gave to no socket\n", "not delivered",
               Grouped(books.not_delivered));

@@ -18,9 +18,11 @@ struct SocketStatistics {
     std::uint64_t rx_ring_full = 0; // that thread is too slow
     std::uint64_t rx_fill_ring_empty = 0;
     std::uint64_t rx_invalid_descs = 0;
-    std::uint64_t not_sent = 0; // received, and refused by the driver on its way back
+    std::uint64_t refused = 0; // received, and by the driver on its way back
+    std::uint64_t to_send = 0; // received, and not taken by the driver yet
 
     std::uint64_t lost() const noexcept { return rx_dropped + rx_ring_full + rx_invalid_descs; }
+    std::uint64_t not_sent() const noexcept { return refused + to_send; }
 
     SocketStatistics& operator+=(const SocketStatistics& other) noexcept {
         received += other.received;
@@ -28,7 +30,8 @@ struct SocketStatistics {
         rx_ring_full += other.rx_ring_full;
         rx_fill_ring_empty += other.rx_fill_ring_empty;
         rx_invalid_descs += other.rx_invalid_descs;
-        not_sent += other.not_sent;
+        refused += other.refused;
+        to_send += other.to_send;
         return *this;
     }
 };

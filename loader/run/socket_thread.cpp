@@ -51,12 +51,18 @@ void SocketThread::work() noexcept {
         const unsigned segments = socket_.peek(batch);
         if (segments == 0) {
             socket_.wait(stop_event_.get());
+            publish_sending();
             continue;
         }
         frames += take_(segments);
-        not_sent_.store(socket_.not_sent(), std::memory_order_relaxed);
+        publish_sending();
         received_.store(frames, std::memory_order_release);
     }
+}
+
+void SocketThread::publish_sending() noexcept {
+    refused_.store(socket_.refused(), std::memory_order_relaxed);
+    to_send_.store(socket_.to_send(), std::memory_order_relaxed);
 }
 
 SocketStatistics SocketThread::statistics() const noexcept {
@@ -66,7 +72,8 @@ SocketStatistics SocketThread::statistics() const noexcept {
             .rx_ring_full = kernels.rx_ring_full,
             .rx_fill_ring_empty = kernels.rx_fill_ring_empty_descs,
             .rx_invalid_descs = kernels.rx_invalid_descs,
-            .not_sent = not_sent_.load(std::memory_order_relaxed)};
+            .refused = refused_.load(std::memory_order_relaxed) + kernels.tx_invalid_descs,
+            .to_send = to_send_.load(std::memory_order_relaxed)};
 }
 
 } // namespace responder

@@ -30,10 +30,11 @@ class SocketThread {
 
   private:
     void work() noexcept;
+    void publish_sending() noexcept;
 
     XskSocket& socket_;
     const Take take_;
-    std::atomic<std::uint64_t> received_{0}, not_sent_{0};
+    std::atomic<std::uint64_t> received_{0}, refused_{0}, to_send_{0};
     std::atomic<bool> stop_{false};
     UniqueFd stop_event_;
     std::thread thread_;

@@ -187,6 +187,8 @@ TEST(Reflect, Guards) {
     EXPECT_REFLECT(reflector, "other_mac", ask({.destination = stranger_mac}));
     EXPECT_REFLECT(reflector, "source_mac", ask({.source = own_mac}));
     EXPECT_REFLECT(reflector, "source_mac", ask({.source = {{0x03, 0, 0, 0, 0, 2}}}));
+    EXPECT_REFLECT(reflector, "source_mac", ask({.source = {}}));
+    EXPECT_REFLECT(reflector, "test", ask({.source = {{0, 0, 0, 0, 1, 0}}}));
     EXPECT_REFLECT(reflector, "fragment", ask({}, {.fragment_offset = 100}));
     EXPECT_REFLECT(reflector, "source_address", ask({}, {.source = "0.0.0.0"}));
     EXPECT_REFLECT(reflector, "source_address", ask({}, {.source = "127.0.0.1"}));

@@ -251,6 +251,23 @@ TEST(ReflectNet, TheSummarySaysWhatBecameOfTheStampThatPassedUp) {
         EXPECT_TRUE(contains(out, words)) << words << " in " << out;
 }
 
+TEST(ReflectNet, TheSocketCountsWhatItHadNoRoomFor) {
+    const Lab lab({.addresses = true});
+    Reflector reflector(lab, {});
+    PacketSocket tester(lab.tester, "tx1");
+    const Octets rare = Ethernet{} / Ipv4{.source = "192.0.2.1", .destination = "192.0.2.2"} /
+                        Udp{.source = 50'000, .destination = 862} / zeros(14);
+    constexpr unsigned sent = 3000; // of which a receive buffer has room for some hundred
+    reflector.process().signal(SIGSTOP);
+    tester.send(rare, sent);
+    reflector.process().signal(SIGCONT);
+    const Json summary = reflector.end();
+    EXPECT_EQ(passed(summary, "stamp_rare"), sent);
+    EXPECT_GT(by_socket(summary, "replies"), 0U);
+    EXPECT_GT(by_socket(summary, "dropped"), 0U);
+    EXPECT_EQ(by_socket(summary, "replies") + by_socket(summary, "dropped"), sent);
+}
+
 TEST(ReflectNet, AStampPortThatIsTakenIsSaidAndTheProgramGoesOn) {
     const Lab lab({.addresses = true});
     const UniqueFd other = udp_socket(lab.responder, "0.0.0.0", 862);

@@ -51,6 +51,14 @@ TEST(LoopWatch, ATesterChangesItsRate) {
         EXPECT_FALSE(readings.flow(30s, step % 2 == 0 ? 1000 : 800));
 }
 
+TEST(LoopWatch, OneOddSecondDoesNotHideALoop) {
+    Readings readings;
+    EXPECT_FALSE(readings.flow(60s, 1000));
+    EXPECT_FALSE(readings.flow(2s, 2000));
+    EXPECT_FALSE(readings.flow(88s, 1000));
+    EXPECT_TRUE(readings.flow(5s, 1000));
+}
+
 // The readings of a busy machine: some come late, and then several frames more are in one.
 TEST(LoopWatch, LateReadings) {
     Readings readings;
