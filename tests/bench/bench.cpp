@@ -71,7 +71,8 @@ ExitCode run(int argc, char** argv) {
                    ? ""
                    : "no such benchmark";
     });
-    app.add_option("--rounds", settings.rounds, "rounds of frame_cost and stream_cost")->check(CLI::Range(1u, 10'000u));
+    app.add_option("--rounds", settings.rounds, "rounds of frame_cost, stream_cost and reflect_cost")
+        ->check(CLI::Range(1u, 10'000u));
     app.add_flag("--strict", strict, "exit with 1 if a figure misses what is demanded");
     try {
         app.parse(argc, argv);

@@ -9,7 +9,7 @@
 namespace responder::bench {
 
 struct Settings {
-    unsigned rounds = 40; // of frame_cost and stream_cost; a figure is made of all of them
+    unsigned rounds = 40; // of frame_cost, stream_cost and reflect_cost; a figure is made of all of them
 };
 
 // Nanoseconds that the sink's program takes for a frame, beside a program that does nothing (frame_cost.cpp).

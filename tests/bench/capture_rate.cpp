@@ -4,31 +4,27 @@
 // xdp-sink --pcap, and tcpdump with a buffer as large as xdp-sink's, both writing into the same memory file system. The
 // sender has CPU 0, on which a veth's far end also runs; tcpdump has another one.
 
-#include "loader/error.h"
 #include "loader/wire.h"
 #include "tests/bench/benchmarks.h"
-#include "tests/harness/lab.h"
-#include "tests/harness/process.h"
+#include "tests/bench/veth_ends.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace responder::bench {
 
 namespace {
 
 using namespace test;
-using Json = nlohmann::json;
-
 constexpr unsigned size = 1518;
 constexpr const char* ring_kib = "65536"; // as xdp-sink has
-constexpr unsigned turns = 3;
-
-[[noreturn]] void fail(const std::string& what, const std::string& why) { throw Error(ExitCode::internal, what, why); }
+constexpr unsigned few_turns = 3;
 
 struct Captured {
     std::vector<double> sent, kept, lost_percent, said_percent; // one a turn
@@ -47,14 +43,9 @@ class CaptureBench {
     ~CaptureBench() { std::filesystem::remove_all(folder_); }
 
     void sink(Captured& captured, const std::string& rate) {
-        Process sink({BENCH_XDP_SINK, lab_.to().name, "--json", "--pcap", file()},
-                     {.network_namespace = lab_.responder.fd()});
-        if (!sink.wait_for_err("capture: "))
-            fail("xdp-sink", sink.err());
-        const Json sent = send(rate);
-        sink.signal(SIGINT);
-        sink.wait();
-        const Json said = Json::parse(sink.out());
+        FarEnd sink(lab_, {BENCH_XDP_SINK, lab_.to().name, "--json", "--pcap", file()}, "capture: ");
+        const Json sent = send_at(rate);
+        const Json said = Json::parse(sink.end());
         const Json& port = said.at("ports").at(0);
         const double test = port.at("test").at("frames");
         const double lost =
@@ -63,16 +54,14 @@ class CaptureBench {
     }
 
     void tcpdump(Captured& captured, const std::string& rate) {
-        Process tcpdump({"taskset", "-c", "1-255", "tcpdump", "-n", "-i", lab_.to().name, "-Z", "root", "-B", ring_kib,
-                         "-w", file(), "udp", "port", "9"},
-                        {.network_namespace = lab_.responder.fd()});
-        if (!tcpdump.wait_for_err("listening on"))
-            fail("tcpdump", tcpdump.err());
-        const Json sent = send(rate);
-        tcpdump.signal(SIGINT);
-        tcpdump.wait();
+        FarEnd tcpdump(lab_,
+                       off_the_senders_cpu({"tcpdump", "-n", "-i", lab_.to().name, "-Z", "root", "-B", ring_kib, "-w",
+                                            file(), "udp", "port", "9"}),
+                       "listening on");
+        const Json sent = send_at(rate);
+        tcpdump.end();
+        const std::string err = tcpdump.process().err();
         const auto count = [&](const char* what) {
-            const std::string err = tcpdump.err();
             std::smatch found;
             if (!std::regex_search(err, found, std::regex(fmt::format("([0-9]+) packets? {}", what))))
                 fail("tcpdump", err);
@@ -84,30 +73,12 @@ class CaptureBench {
   private:
     std::string file() const { return folder_ / "capture"; }
 
-    Json send(const std::string& rate) {
-        std::vector<std::string> argv{"taskset",
-                                      "-c",
-                                      "0",
-                                      BENCH_XDP_GEN,
-                                      lab_.from().name,
-                                      "--dst-mac",
-                                      to_string(lab_.to().mac),
-                                      "--dst",
-                                      "192.0.2.2",
-                                      "--src",
-                                      "192.0.2.1",
-                                      "--size",
-                                      std::to_string(size),
-                                      "--duration",
-                                      "1",
-                                      "--quiet",
-                                      "--json"};
+    Json send_at(const std::string& rate) const {
+        std::vector<std::string> options{"--dst",  "192.0.2.2",          "--src",      "192.0.2.1",
+                                         "--size", std::to_string(size), "--duration", "1"};
         if (!rate.empty())
-            argv.insert(argv.end(), {"--rate", rate});
-        Process sender(argv, {.network_namespace = lab_.tester.fd()});
-        if (sender.wait(60s).code != 0)
-            fail("xdp-gen", sender.err());
-        return Json::parse(sender.out());
+            options.insert(options.end(), {"--rate", rate});
+        return send(lab_, options);
     }
 
     static void add(Captured& captured, const Json& said, double kept, double said_lost) {
@@ -140,7 +111,7 @@ Table capture_rate(const Settings&) {
     for (const auto& [key, title, rate] :
          {std::tuple{"line_rate", "2.5 GbE", line_rate}, {"full_speed", "full speed", ""}}) {
         Captured sink, tcpdump;
-        for (unsigned turn = 0; turn < turns; ++turn) {
+        for (unsigned turn = 0; turn < few_turns; ++turn) {
             bench.sink(sink, rate);
             bench.tcpdump(tcpdump, rate);
         }

@@ -4,18 +4,17 @@
 // else the machine does falls on both. Each batch must end with the verdict, and leave in the counters the very number
 // of frames, that are expected of it; else its time means nothing.
 
-#include "tests/bench/benchmarks.h"
+#include "tests/bench/batches.h"
 
-#include "floor.skel.h"
-#include "loader/error.h"
-#include "loader/skeleton.h"
-#include "tests/harness/prog_run.h"
-
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
 #include <linux/bpf.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace responder::bench {
 
@@ -23,8 +22,6 @@ namespace {
 
 using namespace test;
 using namespace test::packet;
-
-constexpr unsigned batch = 100'000; // some milliseconds
 
 // What the program has to be told, and what it is then measured with.
 struct Case {
@@ -166,61 +163,18 @@ std::uint32_t verdict_of(count_slot slot) {
     return slot < SLOT_SIZE_END ? XDP_DROP : slot < SLOT_ANSWER_END ? XDP_TX : XDP_PASS;
 }
 
-// The programs that do nothing, and for an answer the one that puts the frame back.
-class Floor {
-  public:
-    explicit Floor(std::uint32_t verdict) : verdict_(verdict) { skeleton_.load(); }
-
-    void restore(const Octets& frame) {
-        if (frame.size() < sizeof(skeleton_->bss->floor_frame))
-            throw Error(ExitCode::internal, "a benchmark's frame", "too short to be put back");
-        std::memcpy(skeleton_->bss->floor_frame, frame.data(), sizeof(skeleton_->bss->floor_frame));
-    }
-    // The program to run, so that `program` does.
-    int around(int program) {
-        if (verdict_ != XDP_TX)
-            return program;
-        const __u32 first = 0;
-        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.floor_next), &first, &program, BPF_ANY) != 0)
-            throw Error::from_errno(ExitCode::internal, "floor_next", errno);
-        return bpf_program__fd(skeleton_->progs.xdp_restored);
-    }
-    int nothing() const {
-        return bpf_program__fd(verdict_ == XDP_DROP ? skeleton_->progs.xdp_drop
-                               : verdict_ == XDP_TX ? skeleton_->progs.xdp_tx
-                                                    : skeleton_->progs.xdp_pass);
-    }
-
-  private:
-    Skeleton<floor_bpf> skeleton_;
-    std::uint32_t verdict_;
-};
-
-double time_batch(int program, const Case& each) {
-    const TimedRun run = time_program(program, each.frame, batch);
-    if (run.verdict != verdict_of(each.slot))
-        throw Error(ExitCode::internal, each.title,
-                    fmt::format("verdict {} instead of {}", run.verdict, verdict_of(each.slot)));
-    return run.ns;
-}
-
 class Measurement {
   public:
     explicit Measurement(Case measured)
-        : case_(std::move(measured)), sink_(case_.options), floor_(verdict_of(case_.slot)) {
+        : case_(std::move(measured)), verdict_(verdict_of(case_.slot)), sink_(case_.options) {
         sink_->bss->sink_watch_flows = case_.watch_flows;
-        if (verdict_of(case_.slot) == XDP_TX)
-            floor_.restore(case_.frame);
     }
 
     void round() {
-        nothing_.push_back(time_batch(floor_.around(floor_.nothing()), case_));
+        nothing_.push_back(time(bpf_program__fd(nothing())));
         sink_.take_change();
-        sink_ns_.push_back(time_batch(floor_.around(sink_.fd()), case_));
-        const CountChange change = sink_.take_change();
-        if (change.size() != 1 || change.begin()->first != case_.slot || change.begin()->second.frames != batch)
-            throw Error(ExitCode::internal, case_.title,
-                        fmt::format("not {} frames were counted as {}", batch, slot_name(case_.slot)));
+        sink_ns_.push_back(time(sink_.fd()));
+        check_counted(sink_.take_change(), case_.slot, case_.title);
     }
 
     Row row() const {
@@ -232,7 +186,18 @@ class Measurement {
     }
 
   private:
+    const bpf_program* nothing() const {
+        return verdict_ == XDP_DROP ? floor_->progs.xdp_drop
+               : verdict_ == XDP_TX ? floor_->progs.xdp_tx
+                                    : floor_->progs.xdp_pass;
+    }
+    double time(int program) { // an answer changes the frame
+        return time_batch(verdict_ == XDP_TX ? floor_.restoring(case_.frame, program) : program, case_.frame, verdict_,
+                          case_.title);
+    }
+
     Case case_;
+    std::uint32_t verdict_;
     SinkProgram sink_;
     Floor floor_;
     std::vector<double> nothing_, sink_ns_;
@@ -244,25 +209,19 @@ Table frame_cost(const Settings& settings) {
     std::vector<Measurement> measurements;
     for (Case& each : cases())
         measurements.emplace_back(std::move(each));
-    for (unsigned round = 0; round < settings.rounds; ++round)
-        for (Measurement& measurement : measurements)
-            measurement.round();
-
-    Table table{
-        .key = "frame_cost",
-        .title = "What the sink's program costs a frame",
-        .note = fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches of {} "
+    take_turns(measurements, settings);
+    return {.key = "frame_cost",
+            .title = "What the sink's program costs a frame",
+            .note =
+                fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches of {} "
                             "frames each, in turns. Sizes with FCS.",
                             settings.rounds, batch),
-        .columns = {{.key = "more_ns", .title = "more", .decimals = 1, .at_most = 10},
-                    {.key = "sink_min_ns", .title = "sink min"},
-                    {.key = "sink_median_ns", .title = "median"},
-                    {.key = "nothing_min_ns", .title = "nothing min"},
-                    {.key = "nothing_median_ns", .title = "median"}},
-        .rows = {}};
-    for (const Measurement& measurement : measurements)
-        table.rows.push_back(measurement.row());
-    return table;
+            .columns = {{.key = "more_ns", .title = "more", .decimals = 1, .at_most = 10},
+                        {.key = "sink_min_ns", .title = "sink min"},
+                        {.key = "sink_median_ns", .title = "median"},
+                        {.key = "nothing_min_ns", .title = "nothing min"},
+                        {.key = "nothing_median_ns", .title = "median"}},
+            .rows = rows_of(measurements)};
 }
 
 } // namespace responder::bench

@@ -5,79 +5,56 @@
 // all that left. The sender has CPU 0, on which a veth's far end also runs; a receiver in user space has another one.
 
 #include "tests/bench/benchmarks.h"
-
-#include "floor.skel.h"
-#include "loader/attachment.h"
-#include "loader/error.h"
-#include "loader/netdev.h"
-#include "loader/skeleton.h"
-#include "tests/harness/lab.h"
-#include "tests/harness/process.h"
+#include "tests/bench/veth_ends.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace responder::bench {
 
 namespace {
 
 using namespace test;
-using Json = nlohmann::json;
-
-constexpr unsigned turns = 7;       // of the two that are compared to a per cent
 constexpr unsigned rough_turns = 3; // of those that are several times slower
-
-[[noreturn]] void fail(const std::string& what, const std::string& why) { throw Error(ExitCode::internal, what, why); }
 
 class Bench {
   public:
     Bench() : lab_({.addresses = true}) {}
 
-    // Sends, without more options for a second at full speed; what xdp-gen says of it.
-    Json send(const std::vector<std::string>& options = {"--duration", "1"}) {
-        std::vector<std::string> argv{
-            "taskset",   "-c",    "0",         BENCH_XDP_GEN, lab_.from().name,        "--quiet", "--json", "--src",
-            "192.0.2.1", "--dst", "192.0.2.2", "--dst-mac",   to_string(lab_.to().mac)};
-        argv.insert(argv.end(), options.begin(), options.end());
-        Process sender(argv, {.network_namespace = lab_.tester.fd()});
-        if (sender.wait(60s).code != 0)
-            fail("xdp-gen", sender.err());
-        return Json::parse(sender.out());
+    // Without more options for a second at full speed.
+    Json send(const std::vector<std::string>& options = {"--duration", "1"}) const {
+        std::vector<std::string> all{"--src", "192.0.2.1", "--dst", "192.0.2.2"};
+        all.insert(all.end(), options.begin(), options.end());
+        return bench::send(lab_, all);
     }
 
-    double empty() {
-        const auto link = lab_.responder.in([&] {
-            Skeleton<floor_bpf> floor;
-            floor.load();
-            return Attachment::attach(Netdev::find(lab_.to().name), bpf_program__fd(floor->progs.xdp_drop),
-                                      XdpMode::native);
-        });
-        if (!std::holds_alternative<Attachment>(link))
-            fail("attach the empty program", error_text(std::get<AttachRefused>(link).error));
+    double empty() const {
+        const Attachment dropping = attach(lab_.responder, lab_.to().name, BareProgram::drop);
         return send().at("frames_per_second");
     }
 
     struct Run {
         Json sent, counted; // what xdp-gen and what xdp-sink said of it
     };
-    Run run(const std::vector<std::string>& sink_options, const std::vector<std::string>& gen_options) {
+    Run run(const std::vector<std::string>& sink_options, const std::vector<std::string>& gen_options) const {
         std::vector<std::string> argv{BENCH_XDP_SINK, lab_.to().name, "--json"};
         argv.insert(argv.end(), sink_options.begin(), sink_options.end());
-        Process sink(argv, {.network_namespace = lab_.responder.fd()});
-        if (!sink.wait_for_err("type into the tester"))
-            fail("xdp-sink", sink.err());
+        FarEnd sink(lab_, argv);
         Json sent = send(gen_options);
-        sink.signal(SIGINT);
-        sink.wait();
-        return {.sent = std::move(sent), .counted = Json::parse(sink.out())};
+        return {.sent = std::move(sent), .counted = Json::parse(sink.end())};
     }
 
-    double sink(const char* streams) {
+    double sink(const char* streams) const {
         const auto [sent, counted] = run({"--streams", streams}, {"--duration", "1"});
         const std::uint64_t arrived = counted.at("ports").at(0).at("test").at("frames");
         if (arrived != sent.at("frames_sent").get<std::uint64_t>())
@@ -88,24 +65,20 @@ class Bench {
         return sent.at("frames_per_second");
     }
 
-    double sockets(const char* how) {
-        Process receiver({"taskset", "-c", "1-255", BENCH_UDP_RECEIVER, "9", "2", how},
-                         {.network_namespace = lab_.responder.fd()});
-        if (!receiver.wait_for_out("ready"))
-            fail("udp_receiver", receiver.err());
+    double sockets(const char* how) const {
+        FarEnd receiver(lab_, off_the_senders_cpu({BENCH_UDP_RECEIVER, "9", "2", how}), "ready");
         send();
-        receiver.wait();
-        std::istringstream words(receiver.out());
-        std::string ready;
+        receiver.process().wait(); // after its two seconds
+        std::istringstream words(receiver.end());
         double datagrams = 0, seconds = 0;
-        words >> ready >> datagrams >> seconds;
+        words >> datagrams >> seconds;
         if (datagrams == 0)
             fail("udp_receiver", "received nothing");
         return datagrams / seconds;
     }
 
     double iperf3() {
-        Process server({"taskset", "-c", "1-255", "iperf3", "--server"}, {.network_namespace = lab_.responder.fd()});
+        Process server(off_the_senders_cpu({"iperf3", "--server"}), {.network_namespace = lab_.responder.fd()});
         Json said;
         const bool done = eventually([&] {
             Process client({"taskset", "-c", "0", "iperf3", "--client", "192.0.2.2", "--udp", "--length", "16",
@@ -221,13 +194,11 @@ Table line_rate(const Settings&) {
 Table process_cost(const Settings&) {
     const Bench bench;
     constexpr auto idle = std::chrono::seconds(10);
-    Process sink({BENCH_XDP_SINK, bench.lab().to().name, "--json"}, {.network_namespace = bench.lab().responder.fd()});
-    if (!sink.wait_for_err("type into the tester"))
-        fail("xdp-sink", sink.err());
+    FarEnd sink(bench.lab(), {BENCH_XDP_SINK, bench.lab().to().name, "--json"});
     std::this_thread::sleep_for(idle);
-    const double resident = static_cast<double>(sink.resident_kib()) / 1024;
-    sink.signal(SIGINT);
-    const rusage usage = sink.wait().usage;
+    const double resident = static_cast<double>(sink.process().resident_kib()) / 1024;
+    sink.end();
+    const rusage usage = sink.process().wait().usage;
     const auto seconds = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     };

@@ -3,19 +3,18 @@
 // What the reflector's program costs a frame, beside one that swaps the MAC addresses and nothing else. A program in
 // front puts the frame back for each round.
 
-#include "tests/bench/benchmarks.h"
-
-#include "floor.skel.h"
-#include "loader/error.h"
-#include "loader/skeleton.h"
+#include "tests/bench/batches.h"
 #include "tests/harness/reflect_program.h"
 
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/bpf.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace responder::bench {
 
@@ -23,8 +22,6 @@ namespace {
 
 using namespace test;
 using namespace test::packet;
-
-constexpr unsigned batch = 100'000;
 
 // Which demand is made of it.
 enum class Kind { swap, stateless, stateful };
@@ -61,10 +58,7 @@ reflect_cfg configured(Kind kind) {
 
 class Measurement {
   public:
-    explicit Measurement(Case measured) : case_(std::move(measured)), reflector_(configured(case_.kind)) {
-        floor_.load();
-        std::memcpy(floor_->bss->floor_frame, case_.frame.data(), sizeof(floor_->bss->floor_frame));
-    }
+    explicit Measurement(Case measured) : case_(std::move(measured)), reflector_(configured(case_.kind)) {}
 
     void round() {
         empty_.push_back(time(bpf_program__fd(floor_->progs.xdp_drop), XDP_DROP));
@@ -72,10 +66,7 @@ class Measurement {
         bare_.push_back(time_restored(bpf_program__fd(floor_->progs.xdp_swap_macs)));
         reflector_.take_change();
         ours_.push_back(time_restored(reflector_.fd()));
-        const CountChange change = reflector_.take_change();
-        if (change.size() != 1 || change.begin()->first != case_.slot || change.begin()->second.frames != batch)
-            throw Error(ExitCode::internal, case_.title,
-                        fmt::format("not {} frames were counted as {}", batch, slot_name(case_.slot)));
+        check_counted(reflector_.take_change(), case_.slot, case_.title);
     }
 
     Row row() const {
@@ -89,22 +80,14 @@ class Measurement {
     }
 
   private:
-    double time(int program, std::uint32_t verdict) {
-        const TimedRun run = time_program(program, case_.frame, batch);
-        if (run.verdict != verdict)
-            throw Error(ExitCode::internal, case_.title, fmt::format("verdict {}", run.verdict));
-        return run.ns;
+    double time(int program, std::uint32_t verdict) const {
+        return time_batch(program, case_.frame, verdict, case_.title);
     }
-    double time_restored(int program) {
-        const __u32 first = 0;
-        if (bpf_map_update_elem(bpf_map__fd(floor_->maps.floor_next), &first, &program, BPF_ANY) != 0)
-            throw Error::from_errno(ExitCode::internal, "floor_next", errno);
-        return time(bpf_program__fd(floor_->progs.xdp_restored), XDP_TX);
-    }
+    double time_restored(int program) { return time(floor_.restoring(case_.frame, program), XDP_TX); }
 
     Case case_;
     ReflectProgram reflector_;
-    Skeleton<floor_bpf> floor_;
+    Floor floor_;
     std::vector<double> empty_, clock_, bare_, ours_;
 };
 
@@ -114,24 +97,19 @@ Table reflect_cost(const Settings& settings) {
     std::vector<Measurement> measurements;
     for (Case& each : cases())
         measurements.emplace_back(std::move(each));
-    for (unsigned round = 0; round < settings.rounds; ++round)
-        for (Measurement& measurement : measurements)
-            measurement.round();
-    Table table{
-        .key = "reflect_cost",
-        .title = "What the reflector's program costs a frame",
-        .note = fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that swaps MAC addresses; {} batches "
+    take_turns(measurements, settings);
+    return {.key = "reflect_cost",
+            .title = "What the reflector's program costs a frame",
+            .note =
+                fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that swaps MAC addresses; {} batches "
                             "of {} frames each, in turns. STAMP reads a clock twice.",
                             settings.rounds, batch),
-        .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
-                    {.key = "clocks_ns", .title = "two clocks", .decimals = 1},
-                    {.key = "swap_ns", .title = "swap", .decimals = 1, .at_most = 15},
-                    {.key = "stateless_ns", .title = "stateless", .decimals = 1, .at_most = 30},
-                    {.key = "stateful_ns", .title = "stateful", .decimals = 1, .at_most = 70}},
-        .rows = {}};
-    for (const Measurement& measurement : measurements)
-        table.rows.push_back(measurement.row());
-    return table;
+            .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
+                        {.key = "clocks_ns", .title = "two clocks", .decimals = 1},
+                        {.key = "swap_ns", .title = "swap", .decimals = 1, .at_most = 15},
+                        {.key = "stateless_ns", .title = "stateless", .decimals = 1, .at_most = 30},
+                        {.key = "stateful_ns", .title = "stateful", .decimals = 1, .at_most = 70}},
+            .rows = rows_of(measurements)};
 }
 
 } // namespace responder::bench

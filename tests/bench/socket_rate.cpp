@@ -4,52 +4,34 @@
 // beside the simplest receiver (xsk_drop.cpp), in copy mode through a veth pair. The sender has CPU 0, on which the far
 // end's program also runs and the kernel copies; the reader has another one.
 
-#include "loader/error.h"
 #include "tests/bench/benchmarks.h"
-#include "tests/harness/lab.h"
-#include "tests/harness/process.h"
+#include "tests/bench/veth_ends.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <csignal>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace responder::bench {
 
 namespace {
 
 using namespace test;
-using Json = nlohmann::json;
-
-constexpr unsigned turns = 7;
-
-[[noreturn]] void fail(const std::string& what, const std::string& why) { throw Error(ExitCode::internal, what, why); }
-
 class Bench {
   public:
     explicit Bench(const char* size) : size_(size) {}
 
-    double simplest() {
-        Process receiver({"taskset", "-c", "1-255", BENCH_XSK_DROP, lab_.to().name},
-                         {.network_namespace = lab_.responder.fd()});
-        if (!receiver.wait_for_out("ready"))
-            fail("xsk_drop", receiver.err());
-        const Json sent = send();
-        receiver.signal(SIGINT);
-        receiver.wait();
-        return rate(sent, std::stod(receiver.out().substr(receiver.out().find('\n'))));
+    double simplest() const {
+        FarEnd receiver(lab_, off_the_senders_cpu({BENCH_XSK_DROP, lab_.to().name}), "ready");
+        const Json sent = send_for_a_second();
+        return rate(sent, std::stod(receiver.end()));
     }
 
-    double sink() {
-        Process sink({BENCH_XDP_SINK, lab_.to().name, "--engine", "af_xdp", "--json"},
-                     {.network_namespace = lab_.responder.fd()});
-        if (!sink.wait_for_err("type into the tester"))
-            fail("xdp-sink", sink.err());
-        const Json sent = send();
-        sink.signal(SIGINT);
-        sink.wait();
-        const Json port = Json::parse(sink.out()).at("ports").at(0);
+    double sink() const {
+        FarEnd sink(lab_, {BENCH_XDP_SINK, lab_.to().name, "--engine", "af_xdp", "--json"});
+        const Json sent = send_for_a_second();
+        const Json port = Json::parse(sink.end()).at("ports").at(0);
         const Json& stream = port.at("streams").at("list").at(0);
         const double received = port.at("sockets").at("received");
         if (stream.at("payload_proved_frames") != received || stream.at("payload_wrong_frames") != 0)
@@ -58,15 +40,7 @@ class Bench {
     }
 
   private:
-    // For a second at full speed; what xdp-gen says of it.
-    Json send() {
-        Process sender({"taskset", "-c", "0", BENCH_XDP_GEN, lab_.from().name, "--quiet", "--json", "--dst-mac",
-                        to_string(lab_.to().mac), "--size", size_, "--duration", "1"},
-                       {.network_namespace = lab_.tester.fd()});
-        if (sender.wait().code != 0)
-            fail("xdp-gen", sender.err());
-        return Json::parse(sender.out());
-    }
+    Json send_for_a_second() const { return send(lab_, {"--size", size_, "--duration", "1"}); }
 
     static double rate(const Json& sent, double received) {
         return sent.at("frames_per_second").get<double>() * received / sent.at("frames_sent").get<double>();

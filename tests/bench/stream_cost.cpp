@@ -3,18 +3,17 @@
 // What following a stream costs a frame. Each frame needs another number, so a program in front writes it and calls the
 // one that is measured; the same program calls an empty one for the floor.
 
-#include "tests/bench/benchmarks.h"
-
 #include "bpf/signature/ours.h"
-#include "floor.skel.h"
 #include "loader/error.h"
 #include "loader/sink/streams.h"
-#include "loader/skeleton.h"
-#include "tests/harness/prog_run.h"
+#include "tests/bench/batches.h"
 
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/bpf.h>
+
+#include <string>
+#include <vector>
 
 namespace responder::bench {
 
@@ -23,7 +22,6 @@ namespace {
 using namespace test;
 using namespace test::packet;
 
-constexpr unsigned batch = 100'000;
 constexpr unsigned many = 4096;
 constexpr unsigned slots = 2 * many; // as the loader makes them,
 constexpr unsigned slots_with_histograms = 256;
@@ -35,7 +33,6 @@ class Measurement {
         : streams_(streams), stamped_(stamped), histograms_(histograms),
           frame_(Ethernet{} / Ipv4{} / Udp{} / zeros(OURS_LENGTH)),
           sink_({.stream_slots = histograms ? slots_with_histograms : slots, .histograms = histograms}) {
-        floor_.load();
         floor_->bss->floor_streams = streams;
         floor_->bss->floor_stamped = stamped;
     }
@@ -67,20 +64,12 @@ class Measurement {
     }
 
   private:
-    double time(int program) {
-        const TimedRun run = time_program(program, frame_, batch);
-        if (run.verdict != XDP_DROP)
-            throw Error(ExitCode::internal, "a benchmark's program", fmt::format("verdict {}", run.verdict));
-        return run.ns;
-    }
+    double time(int program) const { return time_batch(program, frame_, XDP_DROP, "a benchmark's program"); }
     double time_numbered(int program) {
-        const __u32 first = 0;
-        if (bpf_map_update_elem(bpf_map__fd(floor_->maps.floor_next), &first, &program, BPF_ANY) != 0)
-            throw Error::from_errno(ExitCode::internal, "floor_next", errno);
         // The sink's numbers go on where they were; the empty program's are nobody's.
         __u64& number = program == sink_.fd() ? sink_number_ : floor_number_;
         floor_->bss->floor_number = number;
-        const double ns = time(bpf_program__fd(floor_->progs.xdp_numbered));
+        const double ns = time(floor_.numbering(program));
         number = floor_->bss->floor_number;
         return ns;
     }
@@ -89,7 +78,7 @@ class Measurement {
     bool stamped_, histograms_;
     Octets frame_;
     SinkProgram sink_;
-    Skeleton<floor_bpf> floor_;
+    Floor floor_;
     __u64 sink_number_ = 0, floor_number_ = 0;
     std::vector<double> clock_, empty_, nothing_, sink_ns_;
 };
@@ -103,24 +92,19 @@ Table stream_cost(const Settings& settings) {
             measurements.emplace_back(streams, stamped, false);
     for (const unsigned streams : {1U, few})
         measurements.emplace_back(streams, true, true);
-    for (unsigned round = 0; round < settings.rounds; ++round)
-        for (Measurement& measurement : measurements)
-            measurement.round();
-    Table table{
-        .key = "stream_cost",
-        .title = "What counting and following a stream costs a frame of 64 B",
-        .note = fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches "
+    take_turns(measurements, settings);
+    return {.key = "stream_cost",
+            .title = "What counting and following a stream costs a frame of 64 B",
+            .note =
+                fmt::format("Nanoseconds under BPF_PROG_TEST_RUN beside a program that does nothing; {} batches "
                             "of {} frames each, in turns. Following reads a clock once, and for jitter an exact one.",
                             settings.rounds, batch),
-        .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
-                    {.key = "clock_ns", .title = "the clock", .decimals = 1},
-                    {.key = "few_ns", .title = "without it", .decimals = 1, .at_most = 15},
-                    {.key = "thousands_ns", .title = "of thousands", .decimals = 1, .at_most = 45},
-                    {.key = "histograms_ns", .title = "with histograms", .decimals = 1}},
-        .rows = {}};
-    for (const Measurement& measurement : measurements)
-        table.rows.push_back(measurement.row());
-    return table;
+            .columns = {{.key = "more_ns", .title = "more", .decimals = 1},
+                        {.key = "clock_ns", .title = "the clock", .decimals = 1},
+                        {.key = "few_ns", .title = "without it", .decimals = 1, .at_most = 15},
+                        {.key = "thousands_ns", .title = "of thousands", .decimals = 1, .at_most = 45},
+                        {.key = "histograms_ns", .title = "with histograms", .decimals = 1}},
+            .rows = rows_of(measurements)};
 }
 
 } // namespace responder::bench

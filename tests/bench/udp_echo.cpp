@@ -30,8 +30,7 @@ int main(int argc, char** argv) {
         return 71;
     }
     const int flags = std::string_view(argv[2]) == "spin" ? MSG_DONTWAIT : 0;
-    std::puts("ready");
-    std::fflush(stdout);
+    std::fputs("ready\n", stderr);
     std::array<char, 2048> datagram;
     for (;;) {
         sockaddr_in from{};

@@ -90,8 +90,7 @@ int main(int argc, char** argv) {
         std::perror("udp_receiver");
         return 71;
     }
-    fmt::print("ready\n");
-    std::fflush(stdout);
+    fmt::print(stderr, "ready\n");
 
     Batch messages(gro ? 65536 : 64);
     std::uint64_t datagrams = 0;

@@ -77,8 +77,7 @@ std::uint64_t receive(const char* interface) {
         check(-refused->error, "attach the program");
 
     std::signal(SIGINT, stop);
-    fmt::print("ready\n");
-    std::fflush(stdout);
+    fmt::print(stderr, "ready\n");
     std::uint64_t count = 0;
     while (stopped == 0) {
         std::uint32_t from = 0;
