@@ -95,7 +95,9 @@ TEST(ReflectLoop, AnExpiredRunStaysSo) {
 
 // ---- caps ----
 
-// Never more than the cap's share of the time that frames came in, and 10 ms ahead; the rest is counted.
+// Never more than the cap's share of the time, and 10 ms ahead; the rest is counted. Nearly as much, too: at least half
+// of its share while frames were sent, once, for where the sender has no CPU for longer than 10 ms there is less to
+// answer.
 TEST(ReflectCap, FramesAndBits) {
     const struct {
         Arguments cap;
@@ -103,18 +105,23 @@ TEST(ReflectCap, FramesAndBits) {
     } caps[] = {{{"--max-fps", "2000"}, 2000}, {{"--max-bps", "1M"}, 1e6 / (8 * 512)}, {{"--max-fps", "1"}, 1}};
     for (const auto& [cap, fps] : caps) {
         for (const char* engine : {"xdp", "af_xdp"}) {
-            const Lab lab;
             Arguments arguments = cap;
             arguments.insert(arguments.end(), {"--engine", engine});
-            Reflector reflector(lab, arguments);
-            const std::uint64_t sent =
-                frames_sent(generate(lab, {"--port", "7", "--size", "512", "--rate", "20000", "--count", "10000"}));
-            const Json summary = reflector.end();
-            const std::uint64_t back = test_frames(summary);
-            EXPECT_EQ(back + refused(summary, "capped"), sent) << cap[0];
-            const double seconds = summary["duration_seconds"];
-            EXPECT_LE(static_cast<double>(back), fps * (seconds + 0.01) + 2) << cap[0];
-            EXPECT_GE(back, 1U);
+            EXPECT_TRUE(once_in_ten([&] {
+                const Lab lab;
+                Reflector reflector(lab, arguments);
+                const Json sent =
+                    generate(lab, {"--port", "7", "--size", "512", "--rate", "20000", "--count", "10000"});
+                const Json summary = reflector.end();
+                const std::uint64_t back = test_frames(summary);
+                EXPECT_EQ(back + refused(summary, "capped"), frames_sent(sent)) << cap[0];
+                const double seconds = summary["duration_seconds"];
+                EXPECT_LE(static_cast<double>(back), fps * (seconds + 0.01) + 2) << cap[0];
+                EXPECT_GE(back, 1U);
+                const double sending = static_cast<double>(frames_sent(sent)) / sent["frames_per_second"].get<double>();
+                return static_cast<double>(back) >= fps * sending / 2;
+            })) << cap[0]
+                << ' ' << engine;
         }
     }
 }
@@ -237,22 +244,25 @@ TEST(ReflectShow, NobodyMakesItWait) {
     const Lab lab;
     Reflector reflector(lab, {});
     std::vector<UniqueFd> clients;
-    const std::string name =
-        "xdp-reflect/" + std::to_string(Json(link_of(lab.responder, "eth1"))["ifindex"].get<int>()) + "/text";
-    lab.responder.in([&] {
-        for (int i = 0; i < 50; ++i) {
-            UniqueFd client(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-            sockaddr_un address{};
-            address.sun_family = AF_UNIX;
-            name.copy(address.sun_path + 1, name.size());
-            if (connect(client.get(), reinterpret_cast<sockaddr*>(&address),
-                        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0)
-                clients.push_back(std::move(client));
-        }
-    });
-    EXPECT_GE(clients.size(), 1U);
+    const int ifindex = link_of(lab.responder, "eth1")["ifindex"];
+    for (const char* form : {"json", "text"}) {
+        const std::string name = snapshot_name("xdp-reflect", ifindex, form);
+        lab.responder.in([&] {
+            for (int i = 0; i < 50; ++i) {
+                UniqueFd client(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+                sockaddr_un address{};
+                address.sun_family = AF_UNIX;
+                name.copy(address.sun_path + 1, name.size());
+                if (connect(client.get(), reinterpret_cast<sockaddr*>(&address),
+                            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0)
+                    clients.push_back(std::move(client));
+            }
+        });
+    }
+    EXPECT_GE(clients.size(), 2U);
     const std::uint64_t sent = frames_sent(generate(lab, {"--port", "7", "--rate", "20000", "--count", "1000"}));
     EXPECT_EQ(test_frames(Json::parse(shown(lab, {"eth1", "--json"}))), sent);
+    EXPECT_TRUE(contains(shown(lab, {"eth1"}), " 1,000, "));
     EXPECT_EQ(test_frames(reflector.end()), sent);
 }
 
