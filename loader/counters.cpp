@@ -61,7 +61,7 @@ Rates rates(const Traffic& traffic, std::chrono::duration<double> time) noexcept
             .payload_bps = per_second(8 * traffic.payload_bytes)};
 }
 
-SinkCounters::SinkCounters(int map_fd, unsigned first_row, unsigned queues)
+ProgramCounters::ProgramCounters(int map_fd, unsigned first_row, unsigned queues)
     : map_fd_(map_fd), first_row_(first_row), queues_(queues) {
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 1)
@@ -69,13 +69,13 @@ SinkCounters::SinkCounters(int map_fd, unsigned first_row, unsigned queues)
     per_cpu_.resize(static_cast<std::size_t>(cpus));
 }
 
-Snapshot SinkCounters::empty_snapshot() const {
+Snapshot ProgramCounters::empty_snapshot() const {
     Snapshot snapshot;
     snapshot.queues.resize(queues_);
     return snapshot;
 }
 
-void SinkCounters::read(Snapshot& snapshot) noexcept {
+void ProgramCounters::read(Snapshot& snapshot) noexcept {
     snapshot.total = {};
     for (unsigned queue = 0; queue < queues_; ++queue) {
         const std::uint32_t row = first_row_ + queue;

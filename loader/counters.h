@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// From the map to numbers that can be subtracted: a Snapshot is what a sink's program has counted at one moment, and
+// From the map to numbers that can be subtracted: a Snapshot is what a port's program has counted at one moment, and
 // two of them make Traffic and Rates. Counters only rise; nobody resets them.
 
 #pragma once
@@ -51,10 +51,10 @@ struct Rates {
 };
 Rates rates(const Traffic& traffic, std::chrono::duration<double> time) noexcept;
 
-// Reads a sink's map. Allocates when constructed, not when reading.
-class SinkCounters {
+// Reads a port's rows of the program's map. Allocates when constructed, not when reading.
+class ProgramCounters {
   public:
-    SinkCounters(int map_fd, unsigned first_row, unsigned queues); // throws Error
+    ProgramCounters(int map_fd, unsigned first_row, unsigned queues); // throws Error
 
     Snapshot empty_snapshot() const;
     void read(Snapshot& snapshot) noexcept;

@@ -114,8 +114,8 @@ SocketStatistics ReflectPort::socket_statistics() const noexcept {
 
 const volatile reflect_live& ReflectPort::live() const noexcept { return program_->live(); }
 
-SinkCounters ReflectPort::counters() const {
-    return SinkCounters(bpf_map__fd(program_->maps().queue_counters), 0, queues_possible());
+ProgramCounters ReflectPort::counters() const {
+    return ProgramCounters(bpf_map__fd(program_->maps().queue_counters), 0, queues_possible());
 }
 
 int ReflectPort::sessions_map() const noexcept { return bpf_map__fd(program_->maps().reflect_sessions); }

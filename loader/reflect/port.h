@@ -41,7 +41,7 @@ class ReflectPort final : public CountingPort {
 
     // What another thread may read while the program runs.
     const volatile reflect_live& live() const noexcept;
-    SinkCounters counters() const; // a reader of its own; throws Error
+    ProgramCounters counters() const; // a reader of its own; throws Error
     int sessions_map() const noexcept;
 
     void watch_flows(bool on) noexcept override;

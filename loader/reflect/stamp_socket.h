@@ -69,7 +69,7 @@ class StampResponder {
         explicit OnPort(const ReflectPort& its);
 
         const ReflectPort& port;
-        SinkCounters counters;
+        ProgramCounters counters;
         Snapshot snapshot; // room for a reading
         std::array<std::atomic<std::uint64_t>, std::size(stamp_outcome_names)> outcomes{};
     };

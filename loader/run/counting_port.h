@@ -72,7 +72,7 @@ class CountingPort : public Port {
   private:
     bool await_sockets() const noexcept;
 
-    std::optional<SinkCounters> counters_, counters_after_the_end_;
+    std::optional<ProgramCounters> counters_, counters_after_the_end_;
     Snapshot now_;
     SlotCounts interval_slots_{};
     Clock::time_point interval_taken_;
