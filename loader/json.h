@@ -18,6 +18,9 @@ namespace responder {
 
 class JsonWriter {
   public:
+    // `ascii`: whatever is not ASCII is escaped, for a reader that believes in nothing else.
+    explicit JsonWriter(bool ascii = false) noexcept : ascii_(ascii) {}
+
     void clear() noexcept {
         buffer_.clear();
         comma_ = false;
@@ -93,13 +96,30 @@ class JsonWriter {
                 append("\\ufffd"); // no UTF-8, as a file's or an argument's name can be
             else if (text[0] == '"' || text[0] == '\\')
                 buffer_.push_back('\\'), buffer_.push_back(text[0]);
-            else if (static_cast<unsigned char>(text[0]) < 0x20)
-                fmt::format_to(fmt::appender(buffer_), "\\u{:04x}", static_cast<unsigned>(text[0]));
+            else if (static_cast<unsigned char>(text[0]) < 0x20 || (ascii_ && length > 1))
+                escape(text.substr(0, length));
             else
                 append(text.substr(0, length));
             text.remove_prefix(length == 0 ? 1 : length);
         }
         buffer_.push_back('"');
+    }
+
+    // A character in units of UTF-16 (RFC 8259 section 7).
+    void escape(std::string_view character) {
+        constexpr unsigned first_of_pairs = 0x10000;
+        const auto unit = [&](unsigned code) { fmt::format_to(fmt::appender(buffer_), "\\u{:04x}", code); };
+        unsigned point = static_cast<unsigned char>(character[0]);
+        if (character.size() > 1)
+            point &= 0xffU >> (character.size() + 1);
+        for (const char octet : character.substr(1))
+            point = point << 6 | (static_cast<unsigned char>(octet) & 0x3fU);
+        if (point >= first_of_pairs) {
+            point -= first_of_pairs;
+            unit(0xd800 + (point >> 10));
+            point = 0xdc00 + (point & 0x3ff);
+        }
+        unit(point);
     }
 
     // Octets of the UTF-8 character that the text begins with (RFC 3629 section 4); 0 where it begins with none.
@@ -123,6 +143,7 @@ class JsonWriter {
 
     fmt::memory_buffer buffer_;
     bool comma_ = false;
+    bool ascii_;
 };
 
 } // namespace responder

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -42,7 +43,7 @@ struct ReflectArguments {
     void build_signatures(ReflectOptions& options) const;
     void build_stamp(ReflectOptions& options) const;
     void build_oam(reflect_cfg& cfg) const;
-    void build_caps(reflect_cfg& cfg) const;
+    void build_caps(ReflectOptions& options) const;
     static void build_sources(ReflectOptions& options);
 };
 
@@ -182,13 +183,18 @@ void ReflectArguments::build_sources(ReflectOptions& options) {
         append_prefix("--allow", text, cfg.allow4, cfg.allow4_count, cfg.allow6, cfg.allow6_count);
 }
 
-void ReflectArguments::build_caps(reflect_cfg& cfg) const {
+void ReflectArguments::build_caps(ReflectOptions& options) const {
     constexpr double ns = 1e9, octet = 8;
-    if (max_fps)
-        cfg.frame_cost = static_cast<__u64>(ns * (1U << CAP_UNIT_BITS) /
-                                            static_cast<double>(parse_count("--max-fps", *max_fps, 1, 100'000'000)));
-    if (max_bps)
-        cfg.octet_cost = static_cast<__u64>(octet * ns * (1U << CAP_OCTET_BITS) / parse_bits("--max-bps", *max_bps));
+    if (max_fps) {
+        options.program.frame_cost = static_cast<__u64>(
+            ns * (1U << CAP_UNIT_BITS) / static_cast<double>(parse_count("--max-fps", *max_fps, 1, 100'000'000)));
+        options.caps.push_back(*max_fps + " frames/s");
+    }
+    if (max_bps) {
+        options.program.octet_cost =
+            static_cast<__u64>(octet * ns * (1U << CAP_OCTET_BITS) / parse_bits("--max-bps", *max_bps));
+        options.caps.push_back(*max_bps + " bit/s (L2)");
+    }
 }
 
 // A frame from a port above it comes from no reflector.
@@ -219,7 +225,7 @@ void ReflectArguments::build(ReflectOptions& options) const {
     build_sources(options);
     cfg.match = options.match.build({});
     cfg.highest_port = highest_reflector_port(cfg, cfg.match);
-    build_caps(cfg);
+    build_caps(options);
     options.may_loop = !options.testers.empty() || options.match.promiscuous || options.match.all;
     if (expire && *expire != "0")
         options.expire = parse_duration("--expire", *expire);
@@ -245,7 +251,30 @@ std::vector<std::uint8_t> parse_octets(const std::string& text, std::string_view
     return result;
 }
 
+// All others are of a run.
+void refuse_beside_show(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_name();
+        if (option->count() != 0 && name != "INTERFACE" && name != "--show" && name != "--json")
+            throw Error(ExitCode::usage, "--show with " + name,
+                        "it starts no run, and asks one that has its own options",
+                        name == "--json-stream" ? "with --json it gives one JSON document"
+                                                : "beside --show only --json and interfaces mean something");
+    }
+}
+
 } // namespace
+
+std::string describe_test_traffic(const ReflectOptions& options, const match_cfg& match) {
+    std::vector<std::string> parts{describe(match)};
+    if (options.program.ours)
+        parts.emplace_back("xdp-gen's signature on any lower UDP port");
+    if (!options.signatures.empty())
+        parts.push_back(fmt::format("{}", fmt::join(options.signatures, ", ")));
+    if (!options.testers.empty())
+        parts.push_back(fmt::format("everything from {}", fmt::join(options.testers, ", ")));
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
 
 reflect_signature parse_signature(const std::string& text) {
     constexpr std::string_view form = "not udp/PORT@OFFSET:TEXT, like udp/3842@5:PROBEOT";
@@ -281,7 +310,8 @@ std::optional<ReflectOptions> parse_reflect_options(int argc, const char* const*
                "queue); all else is answered by the program");
     reflect.add_to(app, options);
     app.add_flag("--show", options.show,
-                 "start nothing: what the xdp-reflect that runs on this port has counted so far, with --json as JSON")
+                 "start nothing: what the xdp-reflect that runs on this port has counted so far, with --json as JSON; "
+                 "no other option beside it")
         ->group("The run");
     app.footer(
         "Exit codes: 0 done, 64 wrong option, 66 no such interface, 69 port taken by another program, 70 internal,\n"
@@ -290,6 +320,8 @@ std::optional<ReflectOptions> parse_reflect_options(int argc, const char* const*
 
     if (!parse_command_line(app, argc, argv))
         return std::nullopt;
+    if (options.show)
+        refuse_beside_show(app);
     run.build(options, Engine::xdp);
     reflect.build(options);
     return options;

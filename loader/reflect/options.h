@@ -26,7 +26,11 @@ struct ReflectOptions : RunOptions {
     bool show = false;                                   // what a run in another process has counted, and no run
     std::vector<std::string> testers, allowed;           // as given
     std::vector<std::string> signatures;                 // in words
+    std::vector<std::string> caps;                       // in words
 };
+
+// All that is sent back as it is, in words. `match`: the port's.
+std::string describe_test_traffic(const ReflectOptions& options, const match_cfg& match);
 
 // "udp/3842@5:PROBEOT", also "udp/3842@0:0x52464332353434". Throws Error(usage).
 reflect_signature parse_signature(const std::string& text);

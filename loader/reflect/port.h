@@ -35,8 +35,8 @@ class ReflectPort final : public CountingPort {
     using CountingPort::close_books;
     SocketStatistics socket_statistics() const noexcept override;
     void time_next_frame() noexcept;
-    // Of the frames that were timed, and went back, how long they were here: from the program's entry to its verdict, or to the
-    // end of their sending. It leaves out the interrupt and the driver's rings.
+    // Of the frames that were timed, and went back, how long they were here: from the program's entry to its verdict,
+    // or to the end of their sending. It leaves out the interrupt and the driver's rings.
     Histogram residence() const;
 
     // What another thread may read while the program runs.

@@ -20,9 +20,11 @@ void print_stamp(Buffer& buffer, const ReflectPort& port, const StampCounts& cou
                [&](const StampOutcomeName& name) { return counts[static_cast<std::size_t>(name.outcome)]; });
     const std::uint64_t passed = port.now().total[SLOT_STAMP_RARE].frames, came = stamp_requests(counts);
     if (passed > came)
-        print(buffer,
-              "  {:<17}{} passed up and did not come to the socket, which has the interface's own addresses only\n", "",
-              Grouped(passed - came));
+        print(
+            buffer,
+            "  {:<17}{} passed up and did not come to the socket: sent to an address that the interface does not have, "
+            "under a VLAN tag, kept back by the firewall, or still on the way\n",
+            "", Grouped(passed - came));
 }
 
 void put_stamp(JsonWriter& json, const StampCounts& counts) {
@@ -54,9 +56,10 @@ void put_residence(JsonWriter& json, const Histogram& residence) {
     json.end_object();
 }
 
-void put_port_summary(JsonWriter& json, const ReflectPort& port, const Books& books, const StampCounts& stamp) {
+void put_port_summary(JsonWriter& json, const ReflectOptions& options, const ReflectPort& port, const Books& books,
+                      const StampCounts& stamp) {
     const SlotCounts& slots = port.now().total;
-    put_port(json, port);
+    put_port(json, port, describe_test_traffic(options, port.match()));
     put_counted(json, port);
     put_slots(json, "answered", answer_names, slots);
     put_slots(json, "passed", reason_names, slots);
@@ -75,7 +78,7 @@ void print_ports(Buffer& buffer, const ReflectRun& run) {
         const ReflectPort& port = run.ports[i];
         const std::string_view test = port.sockets_obtained() ? "to the sockets" : "sent back";
         const std::optional<SocketStatistics>& sockets = run.books[i].sockets;
-        print_counted(buffer, port, test);
+        print_counted(buffer, port, run.books[i], test);
         print_slots(buffer, port);
         print_sockets(buffer, port, run.books[i],
                       sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent())) : "");
@@ -92,7 +95,8 @@ void put_ports(JsonWriter& json, const ReflectRun& run) {
     json.begin_array("ports");
     for (std::size_t i = 0; i < run.ports.size(); ++i) {
         json.begin_object();
-        put_port_summary(json, run.ports[i], run.books[i], run.stamp.empty() ? StampCounts{} : run.stamp[i]);
+        put_port_summary(json, run.options, run.ports[i], run.books[i],
+                         run.stamp.empty() ? StampCounts{} : run.stamp[i]);
         json.end_object();
     }
     json.end_array();
@@ -107,9 +111,9 @@ std::string reflect_text(const ReflectRun& run) {
 }
 
 std::string reflect_json(const ReflectRun& run) {
-    JsonWriter json;
+    JsonWriter json(true);
     json.begin_object();
-    put_run(json, run.options, program);
+    put_program(json, program);
     put_time(json, "started", run.started);
     json.member("duration_seconds", run.duration.count());
     put_ports(json, run);
@@ -155,7 +159,7 @@ void ReflectJson::start(const ReflectOptions& options, std::span<const ReflectPo
     json.begin_array("ports");
     for (const ReflectPort& port : ports) {
         json.begin_object();
-        put_port(json, port);
+        put_port(json, port, describe_test_traffic(options, port.match()));
         json.end_object();
     }
     json.end_array();

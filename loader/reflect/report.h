@@ -29,7 +29,8 @@ struct ReflectRun {
     ExitCode exit_code;
 };
 
-// The summary, whole: to be written by whoever wants it.
+// The summary, whole, of a run that goes on: to be written by whoever wants it. Counters, and what is sent back; not
+// how the run was called. The JSON is in ASCII.
 std::string reflect_text(const ReflectRun& run);
 std::string reflect_json(const ReflectRun& run);
 

@@ -70,14 +70,13 @@ std::vector<Prefix> prefixes_on_link(const Netdev& netdev, const std::vector<Pre
 } // namespace
 
 void show_reflector(const ReflectOptions& options) {
-    const bool json = options.json || options.json_stream;
     for (const std::string& name : options.interfaces) {
         const Netdev netdev = Netdev::find(name);
-        const FetchedSnapshot snapshot =
-            fetch_snapshot(name, command_name, snapshot_name(command_name, netdev.index(), json ? "json" : "text"));
-        if (snapshot.user != 0 && snapshot.user != getuid())
-            say(fmt::format("{}: so says process {} of user {}", name, snapshot.process, snapshot.user));
-        write_all(STDOUT_FILENO, snapshot.text);
+        const Shown shown =
+            ask_to_show(name, command_name, show_name(command_name, netdev.index(), options.json ? "json" : "text"));
+        if (shown.user != 0 && shown.user != getuid())
+            say(fmt::format("{}: so says process {} of user {}", name, shown.process, shown.user));
+        write_all(STDOUT_FILENO, shown.text);
     }
 }
 
@@ -113,14 +112,7 @@ ReflectSession::ReflectSession(const ReflectOptions& options)
 
 std::string ReflectSession::what_becomes_of_frames(const Port& port) const {
     const reflect_cfg& cfg = options_.program;
-    std::vector<std::string> parts{describe(port.match())};
-    if (cfg.ours)
-        parts.emplace_back("xdp-gen's signature on any lower UDP port");
-    if (!options_.signatures.empty())
-        parts.push_back(fmt::format("{}", fmt::join(options_.signatures, ", ")));
-    if (!options_.testers.empty())
-        parts.push_back(fmt::format("everything from {}", fmt::join(options_.testers, ", ")));
-    std::string text = fmt::format("sends back {}", fmt::join(parts, "; "));
+    std::string text = fmt::format("sends back {}", describe_test_traffic(options_, port.match()));
     if (cfg.stamp_count != 0)
         text += fmt::format("; answers {}STAMP on UDP port {}", cfg.stamp_authenticated ? "authenticated " : "",
                             fmt::join(cfg.stamp_port, cfg.stamp_port + cfg.stamp_count, ", "));
@@ -138,9 +130,17 @@ void ReflectSession::introduce() const {
             if (std::ranges::find(allowed, prefix.text()) == allowed.end())
                 allowed.push_back(prefix.text());
     say(fmt::format("sources that are answered: {}; more by --allow", fmt::join(allowed, ", ")));
+    const auto seconds = [](std::chrono::duration<double> time) { return time.count(); };
     if (options_.expire)
-        say(fmt::format("test traffic is answered for {} s: a loop between two reflectors cannot be told from a test",
-                        std::chrono::duration<double>(*options_.expire).count()));
+        say(fmt::format("test traffic is answered for {} s, then dropped (--expire){}", seconds(*options_.expire),
+                        options_.may_loop ? ": a loop between two reflectors cannot be told from a test" : ""));
+    if (options_.loop_probe)
+        say(fmt::format("test traffic that has come for {} s without a pause is dropped for 10 ms, to find loops "
+                        "(--loop-probe): a tester loses frames",
+                        seconds(*options_.loop_probe)));
+    if (!options_.caps.empty())
+        say(fmt::format("each port answers at most {}, and drops what is over it: no measure for RFC 2544",
+                        fmt::join(options_.caps, " and ")));
 }
 
 void ReflectSession::follow_addresses_and_clock() {
@@ -217,20 +217,21 @@ void ReflectSession::listen(std::vector<std::string>& notes) {
     for (std::size_t i = 0; i < ports_.size(); ++i)
         for (const auto& [form, render] : forms) {
             const Netdev& netdev = ports_[i].netdev();
-            SnapshotListener& listener = listeners_.emplace_back(snapshot_name(command_name, netdev.index(), form));
-            if (listener.fd() < 0) {
+            ShowListener listener(show_name(command_name, netdev.index(), form));
+            if (listener.listens())
+                show_forms_.push_back({.port = i, .render = render, .listener = std::move(listener)});
+            else
                 notes.push_back(fmt::format("{}: --show will not find this run: listen at its socket: {}",
                                             netdev.name(), error_text(listener.error())));
-                listeners_.pop_back();
-                continue;
-            }
-            const std::size_t index = listeners_.size() - 1;
-            on_readable(listener.fd(),
-                        [this, index, i, render] { listeners_[index].answer([&] { return snapshot(i, render); }); });
         }
 }
 
-std::string ReflectSession::snapshot(std::size_t port, std::string (*render)(const ReflectRun&)) {
+void ReflectSession::answer_show(Clock::time_point now) {
+    for (ShowForm& form : show_forms_)
+        form.listener.answer(now, [&] { return so_far(form.port, form.render); });
+}
+
+std::string ReflectSession::so_far(std::size_t port, std::string (*render)(const ReflectRun&)) {
     const std::vector<StampCounts> stamp = stamp_counts();
     return render({.options = options_,
                    .ports = {&ports_[port], 1},
@@ -255,6 +256,7 @@ void ReflectSession::tick(Clock::time_point now) {
         follow_addresses_and_clock();
         next_look_ = now + look_period;
     }
+    answer_show(now);
     if (is_waiting())
         return;
     if (options_.expire && !expired_ && now - begun() >= *options_.expire)

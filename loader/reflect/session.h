@@ -11,7 +11,7 @@
 #include "loader/reflect/stamp_socket.h"
 #include "loader/run/flows.h"
 #include "loader/run/session.h"
-#include "loader/run/snapshot.h"
+#include "loader/run/show.h"
 
 #include <chrono>
 #include <memory>
@@ -42,7 +42,8 @@ class ReflectSession final : public Session {
     void end_probe() noexcept;
     void judge_probe();
     void listen(std::vector<std::string>& notes);
-    std::string snapshot(std::size_t port, std::string (*render)(const ReflectRun&));
+    void answer_show(Clock::time_point now);
+    std::string so_far(std::size_t port, std::string (*render)(const ReflectRun&));
     std::vector<StampCounts> stamp_counts() const;
     void end_counting();
 
@@ -52,7 +53,13 @@ class ReflectSession final : public Session {
     std::vector<CountingPort*> counting_ports_;
     std::unique_ptr<ReflectReporter> reporter_;
     FlowWatch flow_watch_;
-    std::vector<SnapshotListener> listeners_;
+
+    struct ShowForm {
+        std::size_t port;
+        std::string (*render)(const ReflectRun&);
+        ShowListener listener;
+    };
+    std::vector<ShowForm> show_forms_;
 
     std::vector<LoopWatch> loop_watches_; // one a port
     // Replies of this port are withheld until the timer comes; then it is waited for what still comes.

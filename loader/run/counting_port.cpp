@@ -60,15 +60,22 @@ bool CountingPort::await_sockets() const noexcept {
     return true;
 }
 
+std::int64_t CountingPort::not_delivered(const SocketStatistics& sockets) const noexcept {
+    return static_cast<std::int64_t>(test_frames() - sockets.received - sockets.lost());
+}
+
 Books CountingPort::books_so_far() {
     Books books;
-    poll();
+    books.so_far = true;
+    const std::uint64_t frames = poll();
     const std::uint64_t saw_before = all_traffic(now_.total).frames;
-    read_nic(books);
-    poll();
-    close_balance(books, saw_before, all_traffic(now_.total).frames, passed_traffic(now_.total).frames);
     if (sockets() != nullptr)
-        books.sockets = socket_statistics();
+        books.sockets = socket_statistics(); // before the last reading of the program: no socket has more than that
+    read_nic(books);
+    books.settled = poll() == frames;
+    close_balance(books, saw_before, all_traffic(now_.total).frames, passed_traffic(now_.total).frames);
+    if (books.sockets)
+        books.not_delivered = not_delivered(*books.sockets);
     return books;
 }
 
@@ -103,8 +110,7 @@ Books CountingPort::close_books() {
     if (sockets() != nullptr) {
         books.settled = await_sockets() && books.settled;
         books.sockets = socket_statistics();
-        books.not_delivered =
-            static_cast<std::int64_t>(test_frames() - books.sockets->received - books.sockets->lost());
+        books.not_delivered = not_delivered(*books.sockets);
     }
     return books;
 }

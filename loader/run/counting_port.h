@@ -21,8 +21,10 @@ namespace responder {
 struct Books : Balance {
     std::uint64_t after_the_end = 0; // of what the program saw: it came when the run was over and is in no figure
     bool settled = false;            // no test frame came while the last readings were taken
+    bool so_far = false;             // the run goes on
     std::optional<SocketStatistics> sockets; // of a port that has some; of all of them
-    std::int64_t not_delivered = 0;          // test frames that the program handed over and that no socket tells of
+    // Test frames that the program handed over and that no socket tells of; so far: they may be on their way to one.
+    std::int64_t not_delivered = 0;
 };
 
 // Since the last time that anybody asked.
@@ -47,7 +49,7 @@ class CountingPort : public Port {
     // Of all AF_XDP sockets, since the start; all 0 where there are none.
     virtual SocketStatistics socket_statistics() const noexcept = 0;
 
-    Books books_so_far(); // while the run goes on
+    Books books_so_far(); // at this moment: it waits for nothing
 
     // The flow watch (see flows.h).
     virtual void watch_flows(bool on) noexcept = 0;
@@ -71,6 +73,7 @@ class CountingPort : public Port {
 
   private:
     bool await_sockets() const noexcept;
+    std::int64_t not_delivered(const SocketStatistics& sockets) const noexcept;
 
     std::optional<ProgramCounters> counters_, counters_after_the_end_;
     Snapshot now_;

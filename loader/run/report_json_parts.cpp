@@ -105,7 +105,7 @@ void put_slots(JsonWriter& json, std::string_view key, std::span<const SlotName>
     json.end_object();
 }
 
-void put_port(JsonWriter& json, const Port& port) {
+void put_port(JsonWriter& json, const Port& port, std::string_view takes) {
     json.member("interface", port.netdev().name());
     json.member("ifindex", port.netdev().index());
     json.member("driver", port.driver());
@@ -117,7 +117,7 @@ void put_port(JsonWriter& json, const Port& port) {
     json.member("native_refused", port.obtained().native_refused);
     json.member("multi_buffer", port.obtained().multi_buffer);
     json.member("dispatcher", port.obtained().dispatcher);
-    json.member("takes", describe(port.match()));
+    json.member("takes", takes);
     json.member("engine", port.sockets_obtained() ? "af_xdp" : "xdp");
     if (const auto& sockets = port.sockets_obtained()) {
         json.member("zero_copy", sockets->zero_copy);
@@ -126,15 +126,19 @@ void put_port(JsonWriter& json, const Port& port) {
     }
 }
 
-void put_run(JsonWriter& json, const RunOptions& options, std::string_view program) {
+void put_program(JsonWriter& json, std::string_view program) {
     json.member("schema_version", schema_version);
     json.member("program", program);
     json.member("version", RESPONDER_VERSION);
+    json.member("kernel", kernel_description());
+}
+
+void put_run(JsonWriter& json, const RunOptions& options, std::string_view program) {
+    put_program(json, program);
     json.begin_array("argv");
     for (const std::string& argument : options.argv)
         json.value(argument);
     json.end_array();
-    json.member("kernel", kernel_description());
 }
 
 void put_balance(JsonWriter& json, const Books& books) {

@@ -40,7 +40,7 @@ void print_list(Buffer& buffer, std::string_view label, const Names& names, Valu
 void print_sockets(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view more);
 
 // The port itself, its test frames, their rates and sizes.
-void print_counted(Buffer& buffer, const CountingPort& port, std::string_view test_frames);
+void print_counted(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view test_frames);
 void print_slots(Buffer& buffer, const CountingPort& port); // by queue; answered, passed, refused
 // `dropped_too`: what else may be in the NIC's word for dropped.
 void print_nic(Buffer& buffer, const Books& books, std::string_view dropped_too);
@@ -77,8 +77,10 @@ class JsonOutput {
 void put_time(JsonWriter& json, std::string_view key, std::chrono::system_clock::time_point time);
 void put_frames_and_bytes(JsonWriter& json, const Traffic& traffic);
 void put_rates(JsonWriter& json, const Traffic& traffic, std::chrono::duration<double> time, std::uint64_t speed_bps);
-void put_run(JsonWriter& json, const RunOptions& options, std::string_view program);
-void put_port(JsonWriter& json, const Port& port);
+void put_program(JsonWriter& json, std::string_view program);
+void put_run(JsonWriter& json, const RunOptions& options,
+             std::string_view program); // the program, and what it was told
+void put_port(JsonWriter& json, const Port& port, std::string_view takes);
 void put_counted(JsonWriter& json, const CountingPort& port);
 void put_slots(JsonWriter& json, std::string_view key, std::span<const SlotName> names, const SlotCounts& slots);
 void put_queues(JsonWriter& json, const CountingPort& port);

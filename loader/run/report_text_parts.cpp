@@ -51,19 +51,19 @@ void print_sockets(Buffer& buffer, const CountingPort& port, const Books& books,
     if (books.sockets->not_sent() != 0)
         print(buffer, "  {:<17}{} that the driver did not take\n", "not sent", Grouped(books.sockets->not_sent()));
     if (books.not_delivered != 0)
-        print(buffer, "  {:<17}{} test frames that the kernel gave to no socket\n", "not delivered",
-              Grouped(books.not_delivered));
+        print(buffer, "  {:<17}{} test frames that {}\n", "not delivered", Grouped(books.not_delivered),
+              books.so_far ? "are on their way to a socket, or were given to none" : "the kernel gave to no socket");
 }
 
-void print_counted(Buffer& buffer, const CountingPort& port, std::string_view test_frames) {
+void print_counted(Buffer& buffer, const CountingPort& port, const Books& books, std::string_view test_frames) {
     const SlotCounts& slots = port.now().total;
     const Traffic test = test_traffic(slots);
     const auto& o = port.obtained();
-    print(buffer, "\n{}: {:.1f} s, {} XDP{} on {}, {} queue{}, {}\n  {:<17}{}, {}", port.netdev().name(),
-          port.elapsed().count(), to_string(o.mode), o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(),
-          port.queues(), port.queues() == 1 ? "" : "s",
-          port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()), test_frames, Grouped(test.frames),
-          Grouped(test.l2_bytes_with_fcs()));
+    print(buffer, "\n{}: {:.1f} s{}, {} XDP{} on {}, {} queue{}, {}\n  {:<17}{}, {}", port.netdev().name(),
+          port.elapsed().count(), books.so_far ? " so far" : "", to_string(o.mode),
+          o.dispatcher ? " (shared through libxdp)" : "", port.driver_text(), port.queues(),
+          port.queues() == 1 ? "" : "s", port.speed_bps() == 0 ? "no line speed" : speed_text(port.speed_bps()),
+          test_frames, Grouped(test.frames), Grouped(test.l2_bytes_with_fcs()));
     const BusyTime::Result busy = port.busy();
     print(buffer, " bytes with FCS; traffic flowed for {}{:.2f} s\n", busy.at_most ? "at most " : "",
           busy.time.count());
@@ -150,7 +150,10 @@ void print_books(Buffer& buffer, const CountingPort& port, const Books& books, s
     } else {
         print(buffer, "nothing was in flight");
     }
-    print(buffer, "{})\n", books.settled ? "" : "; the traffic had not settled");
+    print(buffer, "{})\n",
+          books.settled  ? ""
+          : books.so_far ? "; test frames came between them"
+                         : "; the traffic had not settled");
 }
 
 void print_rate_headings(Buffer& buffer) {

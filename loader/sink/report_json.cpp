@@ -166,7 +166,7 @@ void put_losses(JsonWriter& json, const std::vector<LossPlace>& places) {
 
 void put_port_summary(JsonWriter& json, const SinkPort& port, const Books& books, const RunReport& run) {
     const SlotCounts& slots = port.now().total;
-    put_port(json, port);
+    put_port(json, port, describe(port.match()));
     put_counted(json, port);
     put_slots(json, "answered", sink_answer_names, slots);
     put_slots(json, "passed", sink_reason_names, slots);
@@ -207,7 +207,7 @@ void JsonReporter::start(const SinkOptions& options, std::span<const SinkPort> p
     json.begin_array("ports");
     for (const SinkPort& port : ports) {
         json.begin_object();
-        put_port(json, port);
+        put_port(json, port, describe(port.match()));
         json.end_object();
     }
     json.end_array();

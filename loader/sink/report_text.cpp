@@ -190,7 +190,7 @@ void print_losses(Buffer& buffer, const std::vector<LossPlace>& places) {
 }
 
 void print_port(Buffer& buffer, const SinkPort& port, const Books& books, const RunReport& run) {
-    print_counted(buffer, port, "test frames");
+    print_counted(buffer, port, books, "test frames");
     print_streams(buffer, port, run);
     print_sockets(buffer, port, books,
                   port.stamped_by_reader() ? "frames stamped by the sockets' readers"

@@ -4,7 +4,7 @@
 // is asked from elsewhere.
 
 #include "loader/netdev.h"
-#include "loader/run/snapshot.h"
+#include "loader/run/show.h"
 #include "tests/harness/packet.h"
 #include "tests/net/sink.h"
 
@@ -189,10 +189,75 @@ TEST(ReflectShow, CountsWhileItRuns) {
             EXPECT_EQ(test_frames(so_far), 1000 * run) << engine;
             EXPECT_EQ(so_far["ports"][0]["interface"], "eth1");
             EXPECT_EQ(so_far["program"], "xdp-reflect");
-            EXPECT_TRUE(contains(shown(lab, {"eth1"}), run == 1 ? " 1,000, " : " 2,000, "));
+            EXPECT_EQ(so_far["ports"][0]["balance"]["settled"], true);
+            const std::string text = shown(lab, {"eth1"});
+            EXPECT_TRUE(contains(text, run == 1 ? " 1,000, " : " 2,000, "));
+            EXPECT_TRUE(contains(text, " s so far, "));
+            EXPECT_FALSE(contains(text, "settled"));
+            EXPECT_FALSE(contains(text, "frames came"));
         }
         EXPECT_EQ(test_frames(reflector.end()), 2000U);
     }
+}
+
+// What comes while it is read is said, and the books are true of that moment.
+TEST(ReflectShow, WhileFramesCome) {
+    for (const char* engine : {"xdp", "af_xdp"}) {
+        const Lab lab;
+        Reflector reflector(lab, {"--engine", engine});
+        Traffic traffic(lab, {"--port", "7", "--rate", "100000"});
+        ASSERT_TRUE(receives(lab, 1000));
+        EXPECT_TRUE(once_in_ten([&] {
+            const Json port = Json::parse(shown(lab, {"eth1", "--json"}))["ports"][0];
+            if (port.contains("sockets")) {
+                const Json& sockets = port["sockets"];
+                EXPECT_EQ(sockets["received"].get<std::int64_t>() + sockets["rx_ring_full"].get<std::int64_t>() +
+                              sockets["rx_dropped"].get<std::int64_t>() +
+                              sockets["rx_invalid_descs"].get<std::int64_t>() +
+                              sockets["not_delivered"].get<std::int64_t>(),
+                          port["test"]["frames"].get<std::int64_t>());
+                EXPECT_GE(sockets["not_delivered"], 0);
+            }
+            return !port["balance"]["settled"].get<bool>();
+        })) << engine;
+        EXPECT_TRUE(once_in_ten([&] {
+            const std::string text = shown(lab, {"eth1"});
+            EXPECT_FALSE(contains(text, "settled"));
+            return contains(text, "test frames came between them");
+        })) << engine;
+        traffic.end();
+        reflector.end();
+    }
+}
+
+// Of somebody else's run: counters and what is sent back, not how it was called. In ASCII, whatever is in it.
+TEST(ReflectShow, IsNoCopyOfTheCommandLine) {
+    const Lab lab;
+    Reflector reflector(lab, {"--tester", "198.18.0.9", "--signature", "udp/3842@0:\u00fc"});
+    const std::string text = shown(lab, {"eth1", "--json"});
+    const Json so_far = Json::parse(text);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : so_far.items())
+        keys.push_back(key);
+    EXPECT_EQ(keys, (std::vector<std::string>{"duration_seconds", "kernel", "ports", "program", "schema_version",
+                                              "started", "version"})); // sorted
+    const std::string takes = so_far["ports"][0]["takes"];
+    EXPECT_TRUE(contains(takes, "; udp/3842@0:\u00fc; everything from 198.18.0.9")) << takes;
+    EXPECT_TRUE(contains(text, "udp/3842@0:\\u00fc"));
+    const Json summary = reflector.end();
+    EXPECT_EQ(summary["ports"][0]["takes"], takes);
+    EXPECT_EQ(summary["argv"][1], "eth1");
+}
+
+// However fast one asks: a lower bound of the time that it takes.
+TEST(ReflectShow, AnswersTenTimesASecondAtMost) {
+    const Lab lab;
+    Reflector reflector(lab, {});
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 8; ++i)
+        shown(lab, {"eth1"});
+    EXPECT_GE(std::chrono::steady_clock::now() - began, 700ms);
+    reflector.end();
 }
 
 TEST(ReflectShow, NeedsNoPrivileges) {
@@ -223,19 +288,22 @@ TEST(ReflectShow, NobodyThereOrNoAnswer) {
 // Somebody else has the name already: that is said, and the run goes on.
 TEST(ReflectShow, ATakenName) {
     const Lab lab;
-    const SnapshotListener squatter = lab.responder.in(
-        [&] { return SnapshotListener(snapshot_name("xdp-reflect", Netdev::find("eth1").index(), "text")); });
-    ASSERT_GE(squatter.fd(), 0);
+    ShowListener squatter =
+        lab.responder.in([&] { return ShowListener(show_name("xdp-reflect", Netdev::find("eth1").index(), "text")); });
+    ASSERT_TRUE(squatter.listens());
     Reflector reflector(lab, {});
     EXPECT_TRUE(contains(reflector.process().err(), "--show will not find this run"));
     EXPECT_EQ(Json::parse(shown(lab, {"eth1", "--json"}))["ports"].size(), 1U);
     Process asking = show(lab, {"eth1"});
     ASSERT_TRUE(eventually([&] {
-        squatter.answer([] { return std::string("\x1b[2Jtest frames 7\n"); });
+        squatter.answer(Clock::now(), [] {
+            return std::string("\x1b[2J\x9b"
+                               "2J\u0085\x7f\ttest frames 7\n");
+        });
         return !asking.running();
     }));
     EXPECT_EQ(asking.wait().code, 0);
-    EXPECT_EQ(asking.out(), "?[2Jtest frames 7\n");
+    EXPECT_EQ(asking.out(), "?[2J?2J????test frames 7\n");
     reflector.end();
 }
 

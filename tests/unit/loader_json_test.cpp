@@ -52,6 +52,17 @@ TEST(JsonWriter, NestsWithCommasWhereTheyBelong) {
     EXPECT_EQ(json.text(), R"({"a":1,"empty":{},"list":[1,"two",{"three":true},{}],"none":[],"last":false})");
 }
 
+TEST(JsonWriter, InAsciiEscapesAllElse) {
+    JsonWriter json(true);
+    json.begin_object();
+    json.member("text", "\u0080 umlaut \u00fc sun \u2600 clef \U0001d11e tab \t no UTF-8 \x9b");
+    json.end_object();
+    EXPECT_EQ(json.text(),
+              R"({"text":"\u0080 umlaut \u00fc sun \u2600 clef \ud834\udd1e tab \u0009 no UTF-8 \ufffd"})");
+    EXPECT_EQ(Json::parse(json.text())["text"],
+              "\u0080 umlaut \u00fc sun \u2600 clef \U0001d11e tab \t no UTF-8 \ufffd");
+}
+
 TEST(JsonWriter, EscapesWhatMustBe) {
     std::string text = "quote \" backslash \\ slash / tab \t line \n return \r bell \a null ";
     text += '\0';

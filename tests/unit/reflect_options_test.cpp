@@ -5,6 +5,7 @@
 #include "loader/error.h"
 #include "loader/reflect/options.h"
 #include "loader/reflect/stamp_state.h"
+#include "tests/unit/command_line.h"
 
 #include <gtest/gtest.h>
 
@@ -74,6 +75,36 @@ TEST(ReflectOptions, Caps) {
     for (const char* wrong : {"0", "x", ""})
         EXPECT_THROW(parsed({"--loop-probe", wrong}), Error) << wrong;
     EXPECT_EQ(parsed({"--loop-probe", "2m"}).loop_probe, std::chrono::minutes(2));
+}
+
+TEST(ReflectOptions, ShowTakesNoOptionOfARun) {
+    EXPECT_TRUE(parsed({"--show"}).show);
+    EXPECT_TRUE(parsed({"--show", "eth2", "--json"}).json);
+    for (const Arguments& words : std::vector<Arguments>{{"--tester", "198.18.0.1"},
+                                                         {"--duration", "wrong"},
+                                                         {"--max-fps", "5"},
+                                                         {"--stamp-key", "/none"},
+                                                         {"--json-stream"},
+                                                         {"--quiet"},
+                                                         {"--verbose"},
+                                                         {"--port", "7"},
+                                                         {"--address", "198.18.0.2/24"}}) {
+        Arguments arguments{"eth1", "--show"};
+        arguments.insert(arguments.end(), words.begin(), words.end());
+        expect_words(refusal([&] { parse_words(parse_reflect_options, arguments); }),
+                     {"--show with " + words[0], "--json"});
+    }
+}
+
+TEST(ReflectOptions, SaysAllThatIsSentBack) {
+    const auto said = [](std::initializer_list<const char*> arguments) {
+        const ReflectOptions options = parsed(arguments);
+        return describe_test_traffic(options, options.program.match);
+    };
+    EXPECT_EQ(said({}), "UDP port 7; xdp-gen's signature on any lower UDP port; udp/3842@5:PROBEOT, "
+                        "udp/3842@5:DATA:OT, udp/3842@5:LATENCY");
+    EXPECT_EQ(said({"--port", "5000", "--tester", "198.18.0.1"}), "UDP port 5000; everything from 198.18.0.1");
+    EXPECT_EQ(said({"--port", "5000", "--signature", "udp/9@0:X"}), "UDP port 5000; udp/9@0:X");
 }
 
 TEST(ReflectOptions, TestersByEitherAddress) {
