@@ -80,7 +80,7 @@ struct {
 	__type(value, struct frame);
 } reflect_described SEC(".maps");
 
-/* From the program's entry to its verdict, of frames that go back. */
+/* From the program's entry to its verdict, of frames that go back; not where sockets send them, which take the time themselves. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -220,7 +220,7 @@ static __always_inline int reflect(struct xdp_md *ctx, int by_socket)
 			reflect_watch(ctx, (__u32)verdict >> REFLECT_SLOT_SHIFT);
 		verdict &= REFLECT_WATCH - 1;
 	}
-	if (unlikely(began) && verdict == XDP_TX)
+	if (!by_socket && unlikely(began) && verdict == XDP_TX)
 		reflect_resided(began);
 	return verdict;
 }

@@ -36,7 +36,8 @@ class ReflectPort final : public CountingPort {
     SocketStatistics socket_statistics() const noexcept override;
     void time_next_frame() noexcept;
     // Of the frames that were timed, and went back, how long they were here: from the program's entry to its verdict,
-    // or to the end of their sending. It leaves out the interrupt and the driver's rings.
+    // or where sockets send test frames, of these alone, until they were seen to be sent. It leaves out the interrupt
+    // and the driver's rings.
     Histogram residence() const;
 
     // What another thread may read while the program runs.

@@ -34,25 +34,39 @@ void put_stamp(JsonWriter& json, const StampCounts& counts) {
     json.end_object();
 }
 
-void print_residence(Buffer& buffer, const Histogram& residence) {
-    if (const std::uint64_t frames = residence.total(); frames != 0)
-        print(buffer,
-              "  {:<17}p50 {}, p99 {}, p99.9 {}, at most {}; program only, of {} frames, some fifty a "
-              "second\n",
-              "residence time", time_text(residence.percentile(50)), time_text(residence.percentile(99)),
-              time_text(residence.percentile(99.9)), time_text(residence.percentile(100)), Grouped(frames));
+struct ResidencePercentile {
+    double percent;
+    std::string_view key, text;
+};
+constexpr ResidencePercentile residence_percentiles[] = {
+    {50, "p50", "p50"}, {99, "p99", "p99"}, {99.9, "p99_9", "p99.9"}};
+
+void print_residence(Buffer& buffer, const ReflectPort& port) {
+    const Histogram residence = port.residence();
+    const std::uint64_t frames = residence.total();
+    if (frames == 0)
+        return;
+    print(buffer, "  {:<17}", "residence time");
+    for (const auto& [percent, key, text] : residence_percentiles)
+        if (residence.is_telling(percent))
+            print(buffer, "{} {}, ", text, time_text(residence.percentile(percent)));
+    print(buffer, "at most {}; program only, from its entry {}, of {} frame{}, some fifty a second\n",
+          time_text(residence.percentile(100)),
+          port.sockets_obtained() ? "until the socket's thread saw the frame sent" : "to its verdict", Grouped(frames),
+          frames == 1 ? "" : "s");
 }
 
-void put_residence(JsonWriter& json, const Histogram& residence) {
+void put_residence(JsonWriter& json, const ReflectPort& port) {
+    const Histogram residence = port.residence();
     json.begin_object("residence_ns");
     json.member("where", "program only");
+    json.member("until", port.sockets_obtained() ? "sent" : "verdict");
     json.member("frames", residence.total());
-    if (residence.total() != 0) {
-        json.member("p50", residence.percentile(50));
-        json.member("p99", residence.percentile(99));
-        json.member("p99_9", residence.percentile(99.9));
+    for (const auto& [percent, key, text] : residence_percentiles)
+        if (residence.is_telling(percent))
+            json.member(key, residence.percentile(percent));
+    if (residence.total() != 0)
         json.member("max", residence.percentile(100));
-    }
     json.end_object();
 }
 
@@ -65,7 +79,7 @@ void put_port_summary(JsonWriter& json, const ReflectOptions& options, const Ref
     put_slots(json, "passed", reason_names, slots);
     put_slots(json, "refused", drop_names, slots);
     put_stamp(json, stamp);
-    put_residence(json, port.residence());
+    put_residence(json, port);
     put_queues(json, port);
     put_balance(json, books);
     put_sockets(json, books, true);
@@ -84,7 +98,7 @@ void print_ports(Buffer& buffer, const ReflectRun& run) {
                       sockets ? fmt::format("sent back {}", Grouped(sockets->received - sockets->not_sent())) : "");
         if (!run.stamp.empty())
             print_stamp(buffer, port, run.stamp[i]);
-        print_residence(buffer, port.residence());
+        print_residence(buffer, port);
         print_nic(buffer, run.books[i], "");
         print_outages(buffer, port);
         print_books(buffer, port, run.books[i], test);

@@ -13,7 +13,9 @@ SocketTurner::SocketTurner(XskSocket& socket, __u32 swap, const volatile std::ui
       thread_(socket, cpu, [this](unsigned segments) { return take(segments); }) {}
 
 unsigned SocketTurner::take(unsigned segments) noexcept {
-    if (const std::uint64_t sent_ns = socket_.take_awaited(); sent_ns != 0)
+    // A frame that the driver drops comes back as one that is sent does: where there was a refusal, it may have been
+    // this.
+    if (const std::uint64_t sent_ns = socket_.take_awaited(); sent_ns != 0 && socket_.refused() == refused_before_)
         histogram_take(&residence_, sent_ns - began_ns_);
     const bool stamped = unstamped_ == 0;
     unsigned frames = 0;
@@ -26,6 +28,7 @@ unsigned SocketTurner::take(unsigned segments) noexcept {
         const auto* arrival = reinterpret_cast<const socket_arrival*>(socket_.data(first)) - 1;
         if (stamped && arrival->ns != 0) {
             began_ns_ = arrival->ns;
+            refused_before_ = socket_.refused();
             socket_.await(socket_.descriptor(i));
         }
     }

@@ -30,7 +30,8 @@ class SocketTurner {
     XskSocket& socket_;
     const __u32 swap_;
     const volatile std::uint32_t& unstamped_;
-    std::uint64_t began_ns_ = 0; // of the frame whose sending is waited for
+    // Of the frame whose sending is waited for: when the program began, and how many had been refused until then.
+    std::uint64_t began_ns_ = 0, refused_before_ = 0;
     histogram residence_{};
     SocketThread thread_;
 };

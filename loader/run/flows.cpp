@@ -4,10 +4,12 @@
 
 #include "loader/command.h"
 #include "loader/error.h"
+#include "loader/figures.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>
 
@@ -21,11 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t shown_flows = 5;
-constexpr auto silence_before_watch = 3s; // about then people look at the screen and wonder
 constexpr auto watch_time = 1s;
-constexpr auto between_watches = 30s;
-
-bool is_silent(const CountingPort* port) { return test_traffic(port->now().total).frames == 0; }
 
 std::string address_text(const passed_flow_key& key, const __be32* address) {
     char text[INET6_ADDRSTRLEN];
@@ -167,6 +165,8 @@ std::string describe_flow(const passed_flow_key& key, double fps, const MacAddre
         return fmt::format("{}: followed as {} on its way up the stack", text, followed_as);
     if (key.slot == SLOT_FRAGMENT && !other_mac && !followed_as.empty())
         return fmt::format("{}: the first ones are followed as {} on their way up the stack", text, followed_as);
+    if (key.slot == SLOT_STAMP_RARE)
+        return text + ": STAMP, for the socket to answer";
     std::string option = option_text(key, other_mac, match);
     if (other_mac)
         option += (option.empty() ? "" : " ") + std::string(promiscuous);
@@ -209,11 +209,29 @@ std::vector<std::string> FlowWatch::largest_flows(const CountingPort& port,
     return texts;
 }
 
-void FlowWatch::begin(Clock::time_point now, std::span<CountingPort* const> ports) {
-    watching_since_ = now;
-    for (CountingPort* port : ports) {
-        if (!is_silent(port))
+void Silence::read(Clock::time_point now, std::uint64_t frames) noexcept {
+    if (frames == frames_)
+        return;
+    frames_ = frames;
+    last_frame_ = now;
+    looked_.reset();
+}
+
+bool Silence::is_due(Clock::time_point now, Clock::time_point begun) const noexcept {
+    if (frames_ != 0)
+        return !looked_ && now - last_frame_ >= later;
+    return now - begun >= at_start && (!looked_ || now - *looked_ >= later);
+}
+
+void FlowWatch::begin(Clock::time_point now, Clock::time_point begun, std::span<CountingPort* const> ports) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        CountingPort* port = ports[i];
+        if (!silences_[i].is_due(now, begun))
             continue;
+        watching_since_ = now;
+        silences_[i].looked(now);
+        looks_.push_back(
+            {.port = port, .silence = &silences_[i], .frames = silences_[i].frames(), .slots = port->now().total});
         // A NIC keeps back what is sent to another MAC address: only so can it be seen that there is any.
         try {
             promiscuous_for_the_watch_.emplace_back(port->netdev()).promiscuous();
@@ -224,30 +242,49 @@ void FlowWatch::begin(Clock::time_point now, std::span<CountingPort* const> port
     }
 }
 
-void FlowWatch::end(Clock::time_point now, std::span<CountingPort* const> ports) {
+void FlowWatch::report(const Look& look, std::chrono::duration<double> watched) const {
+    const CountingPort& port = *look.port;
+    std::vector<std::string> answered;
+    for (const SlotName& name : answer_names)
+        if (const std::uint64_t frames = port.now().total[name.slot].frames - look.slots[name.slot].frames; frames != 0)
+            answered.push_back(fmt::format("{} {}", frames, name.text));
+    const std::vector<std::string> flows = largest_flows(port, watched);
+    const std::string passed = answered.empty()
+                                   ? "What passed by in the last second:"
+                                   : fmt::format("What passed by in the last second, beside what was answered ({}):",
+                                                 fmt::join(answered, ", "));
+    const std::string nothing =
+        answered.empty() ? "Nothing else arrives either"
+                         : fmt::format("Nothing else arrives but what is answered ({})", fmt::join(answered, ", "));
+    say(fmt::format("{}: no test frame {}{}. {}", port.netdev().name(),
+                    look.frames == 0 ? std::string("yet") : fmt::format("for {} s", Silence::later.count()),
+                    following_.aside(port), flows.empty() ? nothing : passed));
+    for (const std::string& flow : flows)
+        say("  " + flow);
+}
+
+void FlowWatch::end(Clock::time_point now) {
     const std::chrono::duration<double> watched = now - *watching_since_;
     watching_since_.reset();
-    next_watch_ = now + between_watches;
     promiscuous_for_the_watch_.clear();
-    for (CountingPort* port : ports) {
-        port->watch_flows(false);
-        if (!is_silent(port))
-            continue;
-        const std::vector<std::string> flows = largest_flows(*port, watched);
-        say(fmt::format("{}: no test frame yet{}. {}", port->netdev().name(), following_.aside(*port),
-                        flows.empty() ? "Nothing else arrives either" : "What passed by in the last second:"));
-        for (const std::string& flow : flows)
-            say("  " + flow);
+    for (const Look& look : looks_) {
+        look.port->watch_flows(false);
+        if (look.silence->frames() == look.frames)
+            report(look, watched);
     }
+    looks_.clear();
 }
 
 void FlowWatch::tick(Clock::time_point now, Clock::time_point begun, std::span<CountingPort* const> ports) {
-    if (watching_since_) {
-        if (now - *watching_since_ >= watch_time)
-            end(now, ports);
-    } else if (now >= std::max(next_watch_, begun + silence_before_watch) && std::ranges::any_of(ports, is_silent)) {
-        begin(now, ports);
+    silences_.resize(ports.size());
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        const SlotCounts& slots = ports[i]->now().total;
+        silences_[i].read(now, test_traffic(slots).frames + dropped_traffic(slots).frames);
     }
+    if (!watching_since_)
+        begin(now, begun, ports);
+    else if (now - *watching_since_ >= watch_time)
+        end(now);
 }
 
 } // namespace responder

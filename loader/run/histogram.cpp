@@ -31,6 +31,10 @@ double Histogram::percentile(double percent) const noexcept {
     return 0;
 }
 
+bool Histogram::is_telling(double percent) const noexcept {
+    return static_cast<double>(total()) * (100 - percent) >= 100 * (1 - 1e-9); // 100 - 99.9 has no exact double
+}
+
 std::uint64_t Histogram::first_of(unsigned bucket) noexcept {
     if (bucket < 2 * HISTOGRAM_FINE)
         return bucket;

@@ -22,6 +22,8 @@ class Histogram {
     std::uint64_t count(unsigned bucket) const noexcept { return counts_[bucket]; }
     // In ns; less than 0.8 % from the time that this share of all does not exceed. 0 of nothing.
     double percentile(double percent) const noexcept;
+    // At least one of all is beyond it: of fewer, it would be the largest by another name.
+    bool is_telling(double percent) const noexcept;
 
     // The times in a bucket, in ns; the last one has no upper bound.
     static std::uint64_t first_of(unsigned bucket) noexcept;

@@ -47,6 +47,39 @@ std::string describe_flow(const passed_flow_key& key, double fps, const MacAddre
     return responder::describe_flow(key, fps, own_mac, options.build({}), "--promisc");
 }
 
+TEST(Silence, BeforeTheFirstFrameIsLookedAtAgainAndAgain) {
+    using namespace std::chrono_literals;
+    const Clock::time_point begun = Clock::time_point(1h);
+    Silence silence;
+    silence.read(begun, 0);
+    EXPECT_FALSE(silence.is_due(begun + 2900ms, begun));
+    EXPECT_TRUE(silence.is_due(begun + 3s, begun));
+    silence.looked(begun + 3s);
+    EXPECT_FALSE(silence.is_due(begun + 32s, begun));
+    EXPECT_TRUE(silence.is_due(begun + 33s, begun));
+}
+
+TEST(Silence, AfterTheLastFrameIsLookedAtOnce) {
+    using namespace std::chrono_literals;
+    const Clock::time_point begun = Clock::time_point(1h);
+    Silence silence;
+    silence.looked(begun + 3s);
+    for (int flow = 1; flow <= 2; ++flow) {
+        const Clock::time_point ended = begun + flow * 1min;
+        silence.read(ended, static_cast<std::uint64_t>(flow));
+        silence.read(ended + 29s, static_cast<std::uint64_t>(flow));
+        EXPECT_FALSE(silence.is_due(ended + 29s, begun)) << "a pause between two trials";
+        EXPECT_TRUE(silence.is_due(ended + 30s, begun));
+        silence.looked(ended + 30s);
+        EXPECT_FALSE(silence.is_due(ended + 1h, begun));
+    }
+}
+
+TEST(DescribeFlow, StampThatIsNotAnsweredInTheDriver) {
+    EXPECT_EQ(describe_flow(udp4(SLOT_STAMP_RARE, 862), 10, own),
+              "udp 16.0.0.1 to 48.0.0.1:862, 10 fps: STAMP, for the socket to answer");
+}
+
 TEST(DescribeFlow, Udp) {
     EXPECT_EQ(describe_flow(udp4(SLOT_UDP, 12), 812'345, own), "udp 16.0.0.1 to 48.0.0.1:12, 812 kfps: add --port 12");
     EXPECT_EQ(describe_flow(to_mac(udp4(SLOT_UDP, 12), group), 5, own),

@@ -75,6 +75,18 @@ TEST(Histogram, OfFewTimesPercentilesAreOneOfThem) {
     EXPECT_EQ(Histogram().percentile(50), 0);
 }
 
+TEST(Histogram, APercentileTellsOnlyWhereOneTimeIsBeyondIt) {
+    const auto tells = [](std::size_t times, double percent) {
+        return histogram_of(std::vector<std::uint64_t>(times, 5)).is_telling(percent);
+    };
+    EXPECT_FALSE(tells(1, 50));
+    EXPECT_TRUE(tells(2, 50));
+    EXPECT_FALSE(tells(99, 99));
+    EXPECT_TRUE(tells(100, 99));
+    EXPECT_FALSE(tells(999, 99.9));
+    EXPECT_TRUE(tells(1000, 99.9));
+}
+
 TEST(Histogram, MergedPartsAreTheWhole) {
     std::vector<std::uint64_t> times = random_times(2, 10'000);
     const Histogram whole = histogram_of(times);
