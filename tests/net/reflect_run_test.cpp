@@ -364,7 +364,7 @@ TEST(ReflectShow, NobodyMakesItWait) {
     std::vector<UniqueFd> clients;
     const int ifindex = link_of(lab.responder, "eth1")["ifindex"];
     for (const char* form : {"json", "text"}) {
-        const std::string name = snapshot_name("xdp-reflect", ifindex, form);
+        const std::string name = show_name("xdp-reflect", ifindex, form);
         lab.responder.in([&] {
             for (int i = 0; i < 50; ++i) {
                 UniqueFd client(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
